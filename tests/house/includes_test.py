@@ -25,6 +25,7 @@ KNOWS = {
     "cpu": {"core", "layout", "tensor"},
     "cuda": {"core", "layout", "tensor", "simt", "ops", "kernels"},
     "check": {"core", "layout", "tensor", "simt", "ops"},
+    "device": {"core", "layout", "tensor", "simt", "cuda", "check"},
     "matmul": {"core", "layout", "tensor", "simt", "ops", "kernels", "cpu", "cuda", "check"},
     "blas": {"core", "cpu"},
     "python": {"core", "layout", "cpu", "cuda", "check", "matmul"},

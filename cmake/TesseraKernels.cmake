@@ -1,0 +1,49 @@
+# tessera_add_kernels(TARGET FILE.cpp...): the kernels that these files of the target give to run() (tessera/device/device.hpp) are
+# made for every device that the machine's compilers can build for: each file is compiled again, with each access told to the
+# checker for `checked`, and by nvcc for `cuda:N` where the project has enabled the language CUDA.
+#
+# Of such an object only what its kernels register is wanted, before main() begins. Its functions and variables that are no
+# templates become private to it, so that a file may have main() and kernels.
+set(TESSERA_KERNELS_CHECK_OPTIONS -DTESSERA_CHECK=1 -ftrivial-auto-var-init=pattern)
+set(TESSERA_KERNELS_NVCC_OPTIONS -std=c++20 --expt-relaxed-constexpr -fmad=false)
+
+function(tessera_add_kernels target)
+  if(NOT TARGET ${target} OR NOT ARGN)
+    message(FATAL_ERROR "tessera_add_kernels(${target} ${ARGN}): expected a target, then its files with kernels")
+  endif()
+  foreach(file IN LISTS ARGN)
+    cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
+    if(NOT EXISTS ${file})
+      message(FATAL_ERROR "tessera_add_kernels(${target}): there is no file ${file}")
+    endif()
+    string(MD5 name ${file})
+    string(SUBSTRING ${name} 0 8 name)
+    cmake_path(GET file STEM stem)
+    set(name ${target}_${stem}_${name})
+    tessera_add_kernel_pass(${target} ${name}_checked ${file})
+    target_compile_options(${name}_checked PRIVATE ${TESSERA_KERNELS_CHECK_OPTIONS} $<$<CONFIG:Release>:-O1>)
+    if(CMAKE_CUDA_COMPILER)
+      file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cu CONTENT "#include \"${file}\"\n" @ONLY)
+      tessera_add_kernel_pass(${target} ${name}_cuda ${CMAKE_CURRENT_BINARY_DIR}/${name}.cu)
+      target_compile_options(${name}_cuda PRIVATE ${TESSERA_KERNELS_NVCC_OPTIONS})
+      target_include_directories(${name}_cuda PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+      set_target_properties(${name}_cuda PROPERTIES CUDA_RUNTIME_LIBRARY None)  # tessera::core has it
+    endif()
+  endforeach()
+endfunction()
+
+# One file of the target compiled once more as PASS, with what the target is compiled with, and linked to it.
+function(tessera_add_kernel_pass target pass file)
+  add_library(${pass} OBJECT ${file})
+  set_target_properties(${pass} PROPERTIES UNITY_BUILD OFF INTERPROCEDURAL_OPTIMIZATION OFF DISABLE_PRECOMPILE_HEADERS ON)
+  foreach(kind IN ITEMS INCLUDE_DIRECTORIES COMPILE_DEFINITIONS COMPILE_OPTIONS COMPILE_FEATURES)
+    set_property(TARGET ${pass} PROPERTY ${kind} $<TARGET_PROPERTY:${target},${kind}>)
+  endforeach()
+  target_link_libraries(${pass} PRIVATE tessera::core)
+  set(object ${CMAKE_CURRENT_BINARY_DIR}/${pass}.kernels.o)
+  add_custom_command(OUTPUT ${object} DEPENDS ${pass} $<TARGET_OBJECTS:${pass}> VERBATIM
+                     COMMAND ${CMAKE_COMMAND} -DOBJECT=$<TARGET_OBJECTS:${pass}> -DOUTPUT=${object} -DNM=${CMAKE_NM}
+                             -DOBJCOPY=${CMAKE_OBJCOPY} -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/TesseraPrivateSymbols.cmake)
+  target_sources(${target} PRIVATE ${object})
+  set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+endfunction()

@@ -1,0 +1,69 @@
+// Device: where kernels run, as a value. "cpu" is the CPU engine, "checked" the same under the
+// checker, "cuda:0" and "opencl:0" are accelerators by number. A Device is only a name: whether it
+// is there shows when it is used, or asked for by describe().
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tessera/core/config.hpp"
+
+namespace tessera {
+
+enum class DeviceKind : std::uint8_t { cpu, checked, cuda, opencl };
+
+class Device {
+ public:
+  /// The CPU.
+  constexpr Device() = default;
+  static constexpr Device cpu() { return {}; }
+  static constexpr Device checked() { return {DeviceKind::checked, 0}; }
+  static constexpr Device cuda(int number = 0) { return {DeviceKind::cuda, number}; }
+  static constexpr Device opencl(int number = 0) { return {DeviceKind::opencl, number}; }
+  /// "cpu", "checked", "cuda", "cuda:1", "opencl:0". Throws Error(argument).
+  static Device parse(std::string_view text);
+
+  /// What set_default() was given, else what TESSERA_DEVICE in the environment says, else the CPU.
+  /// Throws Error(argument) where the variable is no device, Error(unavailable) where the device is
+  /// not there.
+  static Device get_default();
+  /// For the whole process. Throws Error(unavailable) where it is not there.
+  static void set_default(const Device& device);
+
+  constexpr DeviceKind kind() const { return kind_; }
+  /// 0 for cpu and checked.
+  constexpr int number() const { return number_; }
+  constexpr bool operator==(const Device&) const = default;
+
+  /// Waits until all that was started on it is over. Throws Error(kernel), with the kernel's name,
+  /// where some of it failed, Error(unavailable) where the device is not there.
+  void wait() const;
+
+ private:
+  constexpr Device(DeviceKind kind, int number) : kind_(kind), number_(number) {}
+  DeviceKind kind_ = DeviceKind::cpu;
+  int number_ = 0;
+};
+
+/// "cuda:0"
+std::string to_string(const Device& device);
+
+/// What a device has.
+struct DeviceInfo {
+  Device device;
+  std::string name;            ///< "NVIDIA H200"
+  index_t memory_bytes = 0;    ///< all of it
+  int most_block_threads = 0;  ///< largest block
+  index_t shared_bytes = 0;    ///< most shared storage of a block
+  bool has_f64 = true;
+};
+
+/// All devices of this machine that this program can use: cpu and checked first. Never throws for
+/// one that is not there.
+std::vector<DeviceInfo> devices();
+/// Throws Error(unavailable), with the reason, where it is not there.
+DeviceInfo describe(const Device& device);
+
+}  // namespace tessera

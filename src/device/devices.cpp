@@ -1,0 +1,115 @@
+#include "tessera/device/devices.hpp"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+
+#include "backend.hpp"
+#include "tessera/core/cpu.hpp"
+#include "tessera/cuda/runtime.hpp"
+#include "tessera/simt/launch.hpp"
+
+namespace tessera {
+
+namespace {
+
+constexpr const char* kNames = "cpu, checked, cuda:N or opencl:N";
+
+struct Chosen {
+  std::mutex mutex;
+  std::optional<Device> device;
+};
+Chosen& chosen() {
+  static Chosen out;
+  return out;
+}
+
+[[noreturn]] void refuse_name(std::string_view text) {
+  throw Error(Category::argument, cat("unknown device '", printable(text), "'"), kNames);
+}
+
+DeviceInfo host_info(const Device& device) {
+  DeviceInfo out;
+  out.device = device;
+  out.name = device.kind() == DeviceKind::cpu ? cat("the CPU engine, ", thread_engine_path())
+                                              : std::string("the CPU engine under the checker");
+  out.memory_bytes = index_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  out.most_block_threads = kMaxBlockThreads;
+  out.shared_bytes = kMaxSharedBytes;
+  return out;
+}
+
+}  // namespace
+
+Device Device::parse(std::string_view text) {
+  if (text == "cpu") return cpu();
+  if (text == "checked") return checked();
+  const auto colon = text.find(':');
+  int number = 0;
+  if (colon != std::string_view::npos) {
+    const char* const end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data() + colon + 1, end, number);
+    if (error != std::errc() || at != end || number < 0) refuse_name(text);
+  }
+  const auto kind = text.substr(0, colon);
+  if (kind == "cuda") return cuda(number);
+  if (kind == "opencl") return opencl(number);
+  refuse_name(text);
+}
+
+Device Device::get_default() {
+  {
+    Chosen& set = chosen();
+    const std::lock_guard lock(set.mutex);
+    if (set.device) return *set.device;
+  }
+  const char* const text = std::getenv("TESSERA_DEVICE");
+  if (text == nullptr || *text == '\0') return cpu();
+  try {
+    const Device device = parse(text);
+    describe(device);
+    return device;
+  } catch (const Error& error) {
+    throw Error(error.category(), cat("TESSERA_DEVICE=", printable(text), ": ", error.problem()),
+                error.expected(), error.got(), error.advice());
+  }
+}
+
+void Device::set_default(const Device& device) {
+  describe(device);
+  Chosen& set = chosen();
+  const std::lock_guard lock(set.mutex);
+  set.device = device;
+}
+
+void Device::wait() const {
+  if (!detail::has_own_memory(*this)) return;
+  auto& backend = detail::backend_of(*this);
+  backend.waiting(*this, [&] { backend.wait(); });
+}
+
+std::string to_string(const Device& device) {
+  switch (device.kind()) {
+    case DeviceKind::cpu: return "cpu";
+    case DeviceKind::checked: return "checked";
+    case DeviceKind::cuda: return cat("cuda:", device.number());
+    case DeviceKind::opencl: return cat("opencl:", device.number());
+  }
+  return {};
+}
+
+DeviceInfo describe(const Device& device) {
+  if (!detail::has_own_memory(device)) return host_info(device);
+  return detail::backend_of(device).info();
+}
+
+std::vector<DeviceInfo> devices() {
+  std::vector<DeviceInfo> out = {host_info(Device::cpu()), host_info(Device::checked())};
+  for (const auto& each : cuda::devices()) out.push_back(describe(Device::cuda(each.number)));
+  return out;
+}
+
+}  // namespace tessera

@@ -1,0 +1,95 @@
+#include "tessera/device/kernel_entry.hpp"
+
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "backend.hpp"
+#include "tessera/core/text.hpp"
+#include "tessera/device/run.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+struct Entries {
+  std::mutex mutex;
+  struct Found {
+    KernelEntry entry;
+    bool is_ambiguous = false;
+  };
+  std::map<std::tuple<DeviceKind, std::string, std::string>, Found> all;
+};
+
+Entries& entries() {
+  static Entries out;
+  return out;
+}
+
+const char* build_advice(DeviceKind kind) {
+  switch (kind) {
+    case DeviceKind::checked:
+      return "in CMake: tessera_add_kernels(TARGET FILE), or compile FILE with -DTESSERA_CHECK=1";
+    case DeviceKind::cuda:
+      return "in CMake, with the language CUDA enabled: tessera_add_kernels(TARGET FILE), or "
+             "compile "
+             "FILE with nvcc";
+    case DeviceKind::cpu: return "compile FILE with the C++ compiler too, not with nvcc alone";
+    default: return "use the device cpu, checked or cuda";
+  }
+}
+
+}  // namespace
+
+bool add_kernel(DeviceKind kind, std::string_view kernel, std::string_view arguments,
+                KernelEntry entry) {
+  Entries& known = entries();
+  const std::lock_guard lock(known.mutex);
+  const auto [at, is_new] =
+      known.all.try_emplace({kind, std::string(kernel), std::string(arguments)}, entry);
+  if (!is_new && at->second.entry != entry) at->second.is_ambiguous = true;
+  return true;
+}
+
+KernelEntry find_kernel(const Device& device, const char* name, std::string_view kernel,
+                        std::string_view arguments) {
+  if (has_own_memory(device)) backend_of(device);  // what is not there is refused first
+  Entries& known = entries();
+  const std::lock_guard lock(known.mutex);
+  const auto at = known.all.find({device.kind(), std::string(kernel), std::string(arguments)});
+  if (at == known.all.end()) {
+    throw Error(Category::unavailable,
+                cat("kernel ", name, ": this program has no build of it for ", device), {}, {},
+                build_advice(device.kind()));
+  }
+  if (at->second.is_ambiguous) {
+    throw Error(Category::argument,
+                cat("kernel ", name, ": two files have a kernel of this type's name for ", device),
+                "one", {}, "give each a name of its own, outside of an unnamed namespace");
+  }
+  return at->second.entry;
+}
+
+void start_kernel(KernelEntry entry, KernelCall call) {
+  if (!has_own_memory(call.device)) return entry(call);
+  Backend& backend = backend_of(call.device);
+  call.queue = backend.queue();
+  backend.started(call.name);
+  entry(call);
+}
+
+void refuse_block(const char* kernel, Dim3 declared, Dim3 block) {
+  throw Error(Category::argument, cat("kernel ", kernel, ": the block is not the declared one"),
+              to_string(declared), to_string(block));
+}
+
+void check_product_extents(const char* kernel, const std::array<index_t, 2>& a,
+                           const std::array<index_t, 2>& b, const std::array<index_t, 2>& c) {
+  const auto text = [](const std::array<index_t, 2>& e) { return cat("(", e[0], ",", e[1], ")"); };
+  if (a[1] == b[0] && a[0] == c[0] && b[1] == c[1]) return;
+  throw Error(Category::shape, cat("kernel ", kernel, ": A, B and C do not fit together"),
+              "A (M,K), B (K,N) and C (M,N)",
+              cat("A ", text(a), ", B ", text(b), " and C ", text(c)));
+}
+
+}  // namespace tessera::detail
