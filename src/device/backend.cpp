@@ -1,3 +1,4 @@
+// The devices with memory of their own that this process has used, and the names that errors get.
 #include "backend.hpp"
 
 #include <algorithm>

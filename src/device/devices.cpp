@@ -1,3 +1,4 @@
+// Names of devices, the default, and what each device says of itself.
 #include "tessera/device/devices.hpp"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// The registry of kernels by the names of their types, and the way from run() to an entry.
 #include "tessera/device/kernel_entry.hpp"
 
 #include <map>

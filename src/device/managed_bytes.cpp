@@ -1,3 +1,4 @@
+// Which copy of which bytes is the newest, and the moves that make another so.
 #include "tessera/device/managed_bytes.hpp"
 
 #include <atomic>

@@ -198,6 +198,30 @@ TEST_F(Managed, ARefusedLaunchChangesNothing) {
   EXPECT_EQ(y(2), 3);
 }
 
+struct WritesAndThrows {
+  static constexpr Dim3 block{1};
+  void operator()(auto, auto y) const {
+    y(0) = 5;
+    throw Error(Category::shape, "no");
+  }
+};
+
+TEST_F(Managed, WhatAFailedKernelWroteIsTheNewest) {
+  for (const bool is_overwritten : {false, true}) {
+    Vector<float> y({1, 2, 3});
+    run(kFirst, Dim3{1}, Dim3{32}, Fill{7}, y);
+    y.read();  // newest in both places
+    const auto fails = [&] {
+      is_overwritten ? run(Device::cpu(), Dim3{1}, Dim3{1}, WritesAndThrows{}, overwritten(y))
+                     : run(Device::cpu(), Dim3{1}, Dim3{1}, WritesAndThrows{}, y);
+    };
+    EXPECT_THROW(fails(), Error);
+    const Vector<float> x(3);
+    run(kFirst, Dim3{1}, Dim3{32}, AddTo{}, x, y, 1.0f);
+    EXPECT_EQ(y(0), 5);
+  }
+}
+
 TEST(ManagedTensor, WrongExtentsAreRefused) {
   EXPECT_EQ(refusal([] { Vector<float>(-1); }, Category::shape).empty(), false);
   refusal([] { ManagedMatrix<double>(index_t{1} << 40, index_t{1} << 40); }, Category::resource);

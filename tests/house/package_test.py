@@ -60,6 +60,20 @@ class Package(unittest.TestCase):
         run("cmake", "--build", build)
         self.assertEqual(run(build / "consumer"), PRODUCT)
 
+    def test_kernels_are_made_for_the_checker_where_they_are_asked_for(self):
+        for asked in ("OFF", "ON"):
+            build = pathlib.Path(self.scratch.name) / f"kernels {asked}"
+            configure(CONSUMER / "kernels", build, f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DFILE={cases.ROOT / 'examples/any_device.cpp'}",
+                      f"-DWITH_KERNELS={asked}")
+            run("cmake", "--build", build)
+            self.assertEqual(run(build / "any_device", "cpu"), "11 22 33 44 on cpu\n")
+            done = subprocess.run([build / "any_device", "checked"], capture_output=True, text=True)
+            if asked == "ON":
+                self.assertEqual(done.stdout, "11 22 33 44 on checked\n", done.stderr)
+            else:
+                self.assertEqual((done.returncode, done.stderr), (4, "kernel add: this program has no build of it for checked; in CMake: "
+                                 "tessera_add_kernels(TARGET FILE), or compile FILE with -DTESSERA_CHECK=1\n"))
+
     def test_find_package_refuses_another_major_version(self):
         source = pathlib.Path(self.scratch.name) / "newer"
         source.mkdir()

@@ -139,6 +139,10 @@ class TensorPack {
   void started(const Device& device) const {
     if constexpr (!std::is_const_v<T>) part_.bytes().written(device, part_.range());
   }
+  /// The kernel failed on the host; `began`: after it may have written.
+  void failed(const Device& device, bool began) const {
+    if (began || !argument_.is_overwritten) started(device);
+  }
 
  private:
   ManagedPart<T, Rank> part_;
@@ -151,6 +155,7 @@ class ValuePack {
   explicit ValuePack(const T& value) : value_(value) {}
   const void* address() const { return &value_; }
   void started(const Device&) const {}
+  void failed(const Device&, bool) const {}
 
  private:
   const T& value_;
@@ -213,7 +218,17 @@ void run_packed(const Device& device, Dim3 grid, Dim3 block, const Kernel& kerne
   if (declared.x > 0 && block != declared) refuse_block(name, declared, block);
   const void* const arguments[] = {packs.address()..., nullptr};
   if (volume(grid) == 0) return;
-  start_kernel(entry, {device, grid, block, name, &kernel, arguments});
+  try {
+    start_kernel(entry, {device, grid, block, name, &kernel, arguments});
+  } catch (const Error& error) {
+    // On the host the kernel may have written before it failed: other copies are then old.
+    const bool is_refused = error.category() == Category::argument ||
+                            error.category() == Category::resource ||
+                            error.category() == Category::unavailable;
+    if (kind == DeviceKind::cpu || kind == DeviceKind::checked)
+      (packs.failed(device, !is_refused), ...);
+    throw;
+  }
   (packs.started(device), ...);
 }
 
