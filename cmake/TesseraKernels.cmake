@@ -2,8 +2,8 @@
 # made for every device that the machine's compilers can build for: each file is compiled again, with each access told to the
 # checker for `checked`, and by nvcc for `cuda:N` where the project has enabled the language CUDA.
 #
-# Of such an object only what its kernels register is wanted, before main() begins. Its functions and variables that are no
-# templates become private to it, so that a file may have main() and kernels.
+# Of such an object only what its kernels register is wanted, before main() begins. Its functions and variables become private to it,
+# so that a file may have main() and kernels, and nothing meets what the other passes made of the same headers.
 set(TESSERA_KERNELS_CHECK_OPTIONS -DTESSERA_CHECK=1 -ftrivial-auto-var-init=pattern)
 set(TESSERA_KERNELS_NVCC_OPTIONS -std=c++20 --expt-relaxed-constexpr -fmad=false)
 
@@ -40,9 +40,12 @@ function(tessera_add_kernel_pass target pass file)
     set_property(TARGET ${pass} PROPERTY ${kind} $<TARGET_PROPERTY:${target},${kind}>)
   endforeach()
   target_link_libraries(${pass} PRIVATE tessera::core)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # whose unique symbols cannot be made private
+    target_compile_options(${pass} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fno-gnu-unique>)
+  endif()
   set(object ${CMAKE_CURRENT_BINARY_DIR}/${pass}.kernels.o)
   add_custom_command(OUTPUT ${object} DEPENDS ${pass} $<TARGET_OBJECTS:${pass}> VERBATIM
-                     COMMAND ${CMAKE_COMMAND} -DOBJECT=$<TARGET_OBJECTS:${pass}> -DOUTPUT=${object} -DNM=${CMAKE_NM}
+                     COMMAND ${CMAKE_COMMAND} -DOBJECT=$<TARGET_OBJECTS:${pass}> -DOUTPUT=${object} -DLINKER=${CMAKE_LINKER}
                              -DOBJCOPY=${CMAKE_OBJCOPY} -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/TesseraPrivateSymbols.cmake)
   target_sources(${target} PRIVATE ${object})
   set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
