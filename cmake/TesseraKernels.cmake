@@ -1,6 +1,7 @@
 # tessera_add_kernels(TARGET FILE.cpp...): the kernels that these files of the target give to run() (tessera/device/device.hpp) are
 # made for every device that the machine's compilers can build for: each file is compiled again, with each access told to the
-# checker for `checked`, and by nvcc for `cuda:N` where the project has enabled the language CUDA.
+# checker for `checked`, and by nvcc for `cuda:N` where the project has enabled the language CUDA and
+# Tessera was built with it.
 #
 # Of such an object only what its kernels register is wanted, before main() begins. Its functions and variables become private to it,
 # so that a file may have main() and kernels, and nothing meets what the other passes made of the same headers.
@@ -11,6 +12,7 @@ function(tessera_add_kernels target)
   if(NOT TARGET ${target} OR NOT ARGN)
     message(FATAL_ERROR "tessera_add_kernels(${target} ${ARGN}): expected a target, then its files with kernels")
   endif()
+  get_target_property(with_cuda tessera::core TESSERA_WITH_CUDA)
   foreach(file IN LISTS ARGN)
     cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
     if(NOT EXISTS ${file})
@@ -22,7 +24,7 @@ function(tessera_add_kernels target)
     set(name ${target}_${stem}_${name})
     tessera_add_kernel_pass(${target} ${name}_checked ${file})
     target_compile_options(${name}_checked PRIVATE ${TESSERA_KERNELS_CHECK_OPTIONS} $<$<CONFIG:Release>:-O1>)
-    if(CMAKE_CUDA_COMPILER)
+    if(CMAKE_CUDA_COMPILER AND with_cuda)
       file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cu CONTENT "#include \"${file}\"\n" @ONLY)
       tessera_add_kernel_pass(${target} ${name}_cuda ${CMAKE_CURRENT_BINARY_DIR}/${name}.cu)
       target_compile_options(${name}_cuda PRIVATE ${TESSERA_KERNELS_NVCC_OPTIONS})

@@ -32,9 +32,8 @@ const char* build_advice(DeviceKind kind) {
     case DeviceKind::checked:
       return "in CMake: tessera_add_kernels(TARGET FILE), or compile FILE with -DTESSERA_CHECK=1";
     case DeviceKind::cuda:
-      return "in CMake, with the language CUDA enabled: tessera_add_kernels(TARGET FILE), or "
-             "compile "
-             "FILE with nvcc";
+      return "in CMake, with the language CUDA and a Tessera built with CUDA: "
+             "tessera_add_kernels(TARGET FILE), or compile FILE with nvcc";
     case DeviceKind::cpu: return "compile FILE with the C++ compiler too, not with nvcc alone";
     default: return "use the device cpu, checked or cuda";
   }
@@ -77,6 +76,11 @@ void start_kernel(KernelEntry entry, KernelCall call) {
   call.queue = backend.queue();
   backend.started(call.name);
   entry(call);
+}
+
+void refuse_undeclared_block(const char* kernel) {
+  throw Error(Category::argument, cat("kernel ", kernel, ": a GPU needs to know the block size"),
+              {}, {}, "give the kernel a static constexpr Dim3 block");
 }
 
 void refuse_block(const char* kernel, Dim3 declared, Dim3 block) {

@@ -29,12 +29,4 @@ struct Racy {  // every thread writes to the first element
   TESSERA_KERNEL void operator()(auto t, auto y) const { y(0) = static_cast<float>(t.thread.x); }
 };
 
-struct Throws {
-  static constexpr const char* name = "throws";
-  static constexpr Dim3 block{1};
-  TESSERA_KERNEL void operator()(auto, auto y) const {
-    if (y.size() > 0) throw 1;
-  }
-};
-
 }  // namespace tessera::testing

@@ -12,6 +12,14 @@ namespace {
 using testing::FloatMatrix;
 using testing::refusal;
 
+struct Throws {
+  static constexpr const char* name = "throws";
+  static constexpr Dim3 block{1};
+  void operator()(auto, auto y) const {
+    if (y.size() > 0) throw 1;
+  }
+};
+
 const Device kHostDevices[] = {Device::cpu(), Device::checked()};
 
 void expect_products(void (*product)(const Device&, const FloatMatrix&, const FloatMatrix&,
@@ -90,7 +98,8 @@ TEST(Run, TheCheckerKnowsThatOverwrittenElementsHoldNothing) {
 TEST(Run, AKernelThatFailsIsNamed) {
   Vector<float> y(4);
   EXPECT_NE(
-      refusal([&] { testing::run_throws(Device::cpu(), y); }, Category::kernel).find("throws"),
+      refusal([&] { run(Device::cpu(), Dim3{1}, Throws::block, Throws{}, y); }, Category::kernel)
+          .find("throws"),
       std::string::npos);
 }
 

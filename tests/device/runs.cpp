@@ -24,8 +24,5 @@ void run_add_to_nothing(const Device& device, const Vector<float>& x, Vector<flo
 void run_racy(const Device& device, Vector<float>& y) {
   run(device, Dim3{1}, Racy::block, Racy{}, y);
 }
-void run_throws(const Device& device, Vector<float>& y) {
-  run(device, Dim3{1}, Throws::block, Throws{}, y);
-}
 
 }  // namespace tessera::testing

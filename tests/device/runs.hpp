@@ -14,6 +14,5 @@ void run_add_to(const Device& device, Dim3 block, const Vector<float>& x, Vector
 /// y is said to hold nothing, though it is read.
 void run_add_to_nothing(const Device& device, const Vector<float>& x, Vector<float>& y);
 void run_racy(const Device& device, Vector<float>& y);
-void run_throws(const Device& device, Vector<float>& y);
 
 }  // namespace tessera::testing

@@ -37,6 +37,9 @@ Overwritten<T, Rank> overwritten(const ManagedPart<T, Rank>& part) {
 
 namespace detail {
 
+[[noreturn]] void refuse_undeclared_block(const char* kernel);
+[[noreturn]] void refuse_block(const char* kernel, Dim3 declared, Dim3 block);
+
 /// The compiler's pass: what differs between passes has symbols of its own in each.
 enum class Pass : std::uint8_t { plain, contracts, checked, cuda };
 #if defined(__CUDACC__)
@@ -84,7 +87,8 @@ struct CompiledKernel {
   static void start(const KernelCall& call, const Views&... views) {
     const auto& kernel = *static_cast<const Kernel*>(call.kernel);
 #if defined(__CUDACC__)
-    cuda::launch(*static_cast<const cuda::Stream*>(call.queue), call.grid, kernel, views...);
+    if constexpr (declared_block<Kernel>().x == 0) refuse_undeclared_block(call.name);
+    else cuda::launch(*static_cast<const cuda::Stream*>(call.queue), call.grid, kernel, views...);
 #else
 #if TESSERA_CHECK
     if (call.device.kind() == DeviceKind::checked) {
@@ -120,8 +124,6 @@ inline const bool kIsAdded = add_kernel(P == Pass::cuda      ? DeviceKind::cuda
                                                              : DeviceKind::cpu,
                                         typeid(Kernel).name(), typeid(ParamNames<Params...>).name(),
                                         &CompiledKernel<P, Kernel, Params...>::call);
-
-[[noreturn]] void refuse_block(const char* kernel, Dim3 declared, Dim3 block);
 
 /// One argument of run() while it runs: the memory on the device, made ready and, when the kernel
 /// was started, marked.
