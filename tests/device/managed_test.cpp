@@ -1,3 +1,5 @@
+#include <rapidcheck.h>
+
 #include <numeric>
 
 #include "device/byte_ranges.hpp"
