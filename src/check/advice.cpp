@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "cuda_words.hpp"
 #include "tessera/core/text.hpp"
 #include "units.hpp"
 
@@ -37,6 +39,9 @@ class Advisor {
     grid();
     occupancy();
     matrix_units();
+    if (!report_.launches.empty()) {  // a program in plain CUDA
+      for (Advice& each : out_) each.remedy = in_cuda(std::move(each.remedy));
+    }
     std::stable_sort(out_.begin(), out_.end(),
                      [](const Advice& a, const Advice& b) { return a.saved_us > b.saved_us; });
     return std::move(out_);

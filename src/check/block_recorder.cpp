@@ -99,7 +99,7 @@ void BlockRecorder::start(const Position& block, BlockScheduler& scheduler) {
   outside_.pending = failed_ = stopped_ = false;
   mode_ = 0;
   orders_.clear(), stamps_.clear(), pasts_.clear(), atomics_.clear(), polled_.clear();
-  near_releases_.clear();
+  near_releases_.clear(), updated_.clear();
   near_fence_ = {};
   passed_by_.clear();
   unwritten_outputs_.clear();
@@ -180,7 +180,8 @@ bool BlockRecorder::store(const void* address, std::size_t bytes, std::uint64_t 
   return touch<Access::store>(address, bytes, bits, here);
 }
 bool BlockRecorder::update(const void* address, std::size_t bytes, Here here) {
-  return touch<Access::atomic>(address, bytes, 0, here);
+  if (log_->full()) make_room();  // others run now, and not between the turn and the update
+  return touch<Access::atomic>(address, bytes, context_.order->next_turn(), here);
 }
 
 bool BlockRecorder::poll(const void* address, std::size_t bytes, Here here) {

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <tuple>
 #include <unordered_map>
 
 #include "async_rules.hpp"
@@ -192,6 +193,11 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
     std::vector<bool> threads;
     std::uint32_t epoch;
   };
+  /// A thread's last atomic update of an element: a turn after it.
+  struct Updated {
+    std::uint32_t turn = 0;
+    bool of_block = false;
+  };
   /// The element that the next access names and its view does not have.
   struct Outside {
     bool pending = false;
@@ -221,9 +227,9 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   void report_empty_variable(Here here);
   bool touch_elsewhere(std::uint64_t address, tessera::detail::Access access, Here here);
   [[gnu::always_inline]] void log(const Event& event) {
-    log_->add(event);
     if (log_->full()) [[unlikely]]
       make_room();
+    log_->add(event);
   }
   /// Lets the other lanes of the warp catch up, so that the log of this one can be emptied.
   [[gnu::noinline]] void make_room();
@@ -347,6 +353,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
     return reinterpret_cast<std::uint64_t>(address) - shared_begin_ < shared_bytes_;
   }
   Past past_of(const LaneAccess& access, tessera::detail::Access how) const;
+  /// Puts it into the chain of updates of its element.
+  void take_turn(const LaneAccess& access, Past& past);
   std::vector<Past>& pasts_at(const LaneAccess& piece);
   void take_marks(const Cell& cell, std::vector<Past>& pasts) const;
   /// Reports the accesses before this one that nothing orders with it; were there any?
@@ -469,6 +477,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   Here near_fence_;  ///< one that reaches no other block; line 0: there was none
   std::vector<PassedBy> passed_by_;
   std::map<std::pair<int, std::uint64_t>, std::vector<Past>> pasts_;  ///< by region and offset
+  std::map<std::tuple<int, std::uint64_t, int>, Updated> updated_;    ///< and by thread
   std::vector<AtomicAt> atomics_;
   std::vector<UnwrittenOutput> unwritten_outputs_;
   AsyncRules async_rules_{*this};

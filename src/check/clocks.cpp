@@ -78,7 +78,19 @@ bool conflict(const Past& a, const Past& b) {
   return !reaches && (a.how == Access::atomic || b.how == Access::atomic);
 }
 
+namespace {
+/// Updates of one element are a chain: each finds what those before it have left. So a store by the
+/// thread whose update came last can be overwritten by none of them.
+bool ends_the_chain(const Past& store, const Past& update) {
+  const bool reaches =
+      store.when.block == update.when.block || !(store.of_block || update.of_block);
+  return store.how == Access::store && update.how == Access::atomic && reaches &&
+         update.turn < store.turn;
+}
+}  // namespace
+
 Order order_of(const Past& a, const Past& b) {
+  if (ends_the_chain(a, b) || ends_the_chain(b, a)) return Order::ordered;
   if (covers(b.before, a.when) || covers(a.before, b.when)) return Order::ordered;
   // An atomic load never sees less than an atomic before it in its thread.
   const auto after = [](const Past& later, const Past& earlier) {

@@ -70,6 +70,12 @@ struct LaunchOrder {
   std::atomic<bool> has_fences{false};
   std::mutex mutex;
   Releases releases;  ///< of global memory
+
+  /// Atomic updates are numbered in the order in which they are carried out.
+  std::uint32_t next_turn() { return turns_.fetch_add(1) + 1; }
+
+ private:
+  std::atomic<std::uint32_t> turns_{0};
 };
 
 /// What orders a thread at one time.
@@ -88,6 +94,9 @@ struct Past {
   bool is_volatile = false;  ///< of an atomic: a volatile access
   std::uint64_t bits = 0;
   ClockPtr before, read;
+  /// Of an atomic update: a turn before it. Of a plain store: one after the last update of the
+  /// element by the store's own thread, which has met all updates before; 0: there was none.
+  std::uint32_t turn = 0;
 };
 
 /// Why two accesses are not ordered; `ordered`: they are.

@@ -326,31 +326,4 @@ std::string hint_of(const Mistake& m) {
   return std::string(kHints[static_cast<std::size_t>(m.kind)]);
 }
 
-std::string in_cuda(std::string hint) {
-  static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-      {"if (C.contains(row, col)) ...", "if (row < rows && col < columns) ..."},
-      {"Mma::zero()", "fill_fragment(sum, 0)"},
-      {"t.warp_barrier()", "__syncwarp()"},
-      {"t.barrier()", "__syncthreads()"},
-      {"t.fence()", "__threadfence()"},
-      {"t.atomic_exchange()", "atomicExch()"},
-      {"wait with t.atomic_load(...), and hand over with __threadfence() and t.atomic_store(...)",
-       "read a volatile or an atomic, and hand over with __threadfence() on both sides"},
-      {"wait with t.atomic_load(...)", "wait with a volatile read or an atomic"},
-      {"t.lanes()", "the lanes that the warp has"},
-      {"commit(t), wait<0>(t) and a barrier belong", "a commit, a wait and __syncthreads() belong"},
-      {"commit(t) and wait<0>(t) behind the copies", "commit the copies and wait for them"},
-      {"write every element of the tile, zero past the edge: copy() does both",
-       "write every element of it before it is read, zero past the edge"},
-      {"write the output before reading it; with beta = 0 it holds nothing",
-       "cudaMalloc leaves memory without values: fill it by cudaMemset, cudaMemcpy or a kernel"},
-      {"tell the kernel its memory by tensors, whose accesses are checked; ", ""},
-      {"vectorize only where can_vectorize() says yes; keep", "keep pointers and"}};
-  for (const auto& [ours, theirs] : kWords) {
-    for (auto at = hint.find(ours); at != hint.npos; at = hint.find(ours, at + theirs.size()))
-      hint.replace(at, ours.size(), theirs);
-  }
-  return hint;
-}
-
 }  // namespace tessera::check

@@ -38,11 +38,20 @@ struct AccessPoint {
   int order_node = 0;
 };
 
+/// Turns of the launch just before and just after an atomic update.
+struct Turns {
+  std::uint32_t before = 0, after = 0;
+  static constexpr Turns of(std::uint64_t bits) {
+    return {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};
+  }
+  constexpr std::uint64_t bits() const { return std::uint64_t{after} << 32 | before; }
+};
+
 struct Event {
   std::uint64_t offset;  ///< from the first byte of its region
   AccessPoint* point;
   std::uint64_t bits;  ///< of the value that is stored; of a wait: how many groups may be pending;
-                       ///< of order: the number of the stamp
+                       ///< of order: the number of the stamp; of an atomic: its Turns
 };
 
 /// line:24 column:12 kind:4 region:16 log2(bytes):8
@@ -64,7 +73,7 @@ class EventLog {
  public:
   static constexpr std::size_t kRoom = 256;
 
-  /// The log is not full.
+  /// Where the log is not full.
   void add(const Event& event) {
     if (begin_ == nullptr) [[unlikely]] {
       begin_ = std::make_unique<Event[]>(kRoom);
@@ -72,7 +81,9 @@ class EventLog {
     }
     *next_++ = event;
   }
-  bool full() const { return next_ == begin_.get() + kRoom; }
+  bool full() const { return next_ != nullptr && next_ == begin_.get() + kRoom; }
+  /// The newest event; null: none.
+  Event* last() { return next_ == begin_.get() ? nullptr : next_ - 1; }
   const Event* begin() const { return begin_.get(); }
   const Event* end() const { return next_; }
   void clear() { next_ = begin_.get(); }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "cuda_words.hpp"
+
 namespace tessera::check {
 
 namespace {

@@ -20,7 +20,5 @@ void judge_unseen(const RunContext& context, const std::vector<const BlockRecord
 /// What happened, and the likely cause with what to try, in sentences.
 std::string problem_of(const Mistake& mistake, const RunContext& context);
 std::string hint_of(const Mistake& mistake);
-/// A hint in the words of CUDA.
-std::string in_cuda(std::string hint);
 
 }  // namespace tessera::check

@@ -182,7 +182,7 @@ void BlockRecorder::write_by(const LaneAccess& whole, Access how) {
         cell.pending != 0 && cell.pending != access.thread + 1 && meet_pending(access, cell, how);
     if (!orders_.empty()) [[unlikely]] {
       LaneAccess ordered = access;
-      ordered.bits = bits;
+      if (is_plain) ordered.bits = bits;
       if (!met) meet_pasts(ordered, cell, how);
     } else {
       if (!met && cell.write.epoch == epoch_)

@@ -66,6 +66,9 @@ void BlockRecorder::releases(const void* address, Here here) {
 
 void BlockRecorder::acquires(const void* address, Here here) {
   if (!rules_ || failed_) return;
+  if (Event* const last = log_->last();
+      last != nullptr && kind_of(last->point->key) == EventKind::atomic)
+    last->bits = Turns{Turns::of(last->bits).before, context_.order->next_turn()}.bits();
   async_rules_.acquires(address);
   const ClockPtr near = near_releases_.at(address);
   ClockPtr there;
@@ -159,6 +162,19 @@ Past BlockRecorder::past_of(const LaneAccess& access, Access how) const {
           stamp.read};
 }
 
+void BlockRecorder::take_turn(const LaneAccess& access, Past& past) {
+  const std::tuple element(access.region, access.offset, access.thread);
+  if (past.how == Access::atomic) {
+    const Turns turns = Turns::of(access.bits);
+    past.turn = turns.before;
+    if (past.is_volatile) updated_.erase(element);  // which has met nobody's
+    else updated_[element] = {turns.after, past.of_block};
+  } else if (past.how == Access::store) {
+    const auto own = updated_.find(element);
+    if (own != updated_.end()) past.turn = own->second.turn, past.of_block = own->second.of_block;
+  }
+}
+
 std::vector<Past>& BlockRecorder::pasts_at(const LaneAccess& piece) {
   return pasts_[{piece.region, piece.offset}];
 }
@@ -188,7 +204,8 @@ void BlockRecorder::take_marks(const Cell& cell, std::vector<Past>& pasts) const
 
 bool BlockRecorder::meet_pasts(const LaneAccess& access, const Cell& cell, Access how) {
   auto& pasts = pasts_at(access);
-  const Past mine = past_of(access, how);
+  Past mine = past_of(access, how);
+  take_turn(access, mine);
   if (std::none_of(pasts.begin(), pasts.end(),
                    [&](const Past& each) { return each.when.epoch == epoch_; }))
     take_marks(cell, pasts);  // from before there were clocks

@@ -23,7 +23,8 @@ constexpr std::size_t kFarthest = 256;
 
 class Rewriter {
  public:
-  explicit Rewriter(const Tokens& tokens) : t_(tokens), out_(tokens) {}
+  explicit Rewriter(const Tokens& tokens)
+      : t_(tokens), out_(tokens), has_node_parameters_(names("cudaKernelNodeParams")) {}
 
   std::string run() {
     for (std::size_t i = 0; i < t_.size(); ++i) {
@@ -34,6 +35,13 @@ class Rewriter {
   }
 
  private:
+  /// Does the program itself name the type?
+  bool names(std::string_view type) const {
+    for (std::size_t i = 0; i < t_.size(); ++i) {
+      if (t_.is(i, type) && !t_.file(i).is_system) return true;
+    }
+    return false;
+  }
   bool is_one_of(std::size_t i, std::initializer_list<std::string_view> words) const {
     return i < t_.size() && std::find(words.begin(), words.end(), t_.spelling(i)) != words.end();
   }
@@ -53,6 +61,8 @@ class Rewriter {
     else if (w == "__noinline__" && !is_one_of(i - 1, {"(", ","})) noinline(i);
     else if (is_one_of(i, {"cudaLaunchKernel", "cudaLaunchCooperativeKernel"})) launch_call(i + 2);
     else if (w == "cudaLaunchKernelExC" && t_.is(i + 1, "(")) launch_call(behind_comma(i + 2));
+    else if (w == "func" && has_node_parameters_ && is_member(i) && t_.is(i + 1, "="))
+      launch_call(i + 2);
     else if (is_one_of(i, {"grid_extents", "block_extents"})) member(i);
     else if (w == "asm" || w == "__asm__" || w == "__asm") inline_ptx(i);
   }
@@ -220,12 +230,12 @@ class Rewriter {
   /// gridDim and blockDim are macros; those of a cudaLaunchConfig_t are members.
   void member(std::size_t i) {
     const std::size_t open = t_.parents[i];
-    if (open == kNone || !t_.is(open, "(") || !(t_.is(open - 1, ".") || is_pair(open - 1, "->")))
-      return;
+    if (open == kNone || !t_.is(open, "(") || !is_member(open)) return;
     out_.erase(open, i);
     out_.replace(i, t_.is(i, "grid_extents") ? "gridDim" : "blockDim");
     out_.erase(i + 1, t_.after(open));
   }
+  bool is_member(std::size_t i) const { return t_.is(i - 1, ".") || is_pair(i - 1, "->"); }
   static bool is_keyword(std::string_view word) {
     static constexpr std::string_view kWords[] = {
         "return",    "else",   "do",    "throw",  "case",   "co_return", "co_yield", "co_await",
@@ -368,6 +378,7 @@ class Rewriter {
 
   const Tokens& t_;
   PlacedText out_;
+  const bool has_node_parameters_;
 };
 
 }  // namespace

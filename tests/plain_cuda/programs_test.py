@@ -263,6 +263,24 @@ int main() {
             self.assertIn("scale.cu", page.read_text())
 
 
+    def test_hints_and_advice_speak_cuda(self):
+        ours = re.compile(r"vectorize|zero_of|\bt\.|contains\(|tiles\(\)|split K|wait<|Mma")
+        with tempfile.TemporaryDirectory() as name:
+            add = pathlib.Path(name) / "add.cu"
+            add.write_text("__global__ void add(float* x, const float* y, int n) {\n"
+                           "  const int i = blockDim.x * blockIdx.x + threadIdx.x;\n  x[i] += y[i];\n}\n")
+            words = [add, "--launch", "add<<<(n + 255) / 256, 256>>>(x: f32[n] = ones, y: f32[n], n)", "-n", "8191", "--json"]
+            run = subprocess.run([cases.options.build / "bin/tessera", "check", *words], capture_output=True, text=True, timeout=300)
+            hints = [each["hint"] for each in json.loads(run.stdout)["findings"]]
+            self.assertTrue(hints, run.stderr)
+            self.assertTrue(all("if (i < n)" in each for each in hints), hints)
+            run = subprocess.run([cases.options.build / "bin/tessera", "explain", *words], capture_output=True, text=True, timeout=300)
+            remedies = [each["remedy"] for each in json.loads(run.stdout)["advice"]]
+            self.assertTrue(any("float4" in each for each in remedies), remedies)
+            self.assertTrue(any("launch more blocks" in each for each in remedies), remedies)
+            self.assertFalse([each for each in hints + remedies if ours.search(each)])
+
+
     def test_flags_of_the_compiler(self):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)

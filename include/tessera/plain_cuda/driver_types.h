@@ -52,8 +52,10 @@
                                                         "too many blocks in cooperative launch")   \
                                                       error(cudaErrorNotSupported, 801,            \
                                                             "operation not supported")             \
-                                                          error(cudaErrorUnknown, 999,             \
-                                                                "unknown error")
+                                                          error(cudaErrorStreamCaptureUnjoined,    \
+                                                                904, "a capture was not joined")   \
+                                                              error(cudaErrorUnknown, 999,         \
+                                                                    "unknown error")
 
 #define TESSERA_ENUMERATE(name, number, text) name = number,
 enum cudaError { TESSERA_CUDA_ERRORS(TESSERA_ENUMERATE) };
@@ -67,6 +69,37 @@ enum cudaMemcpyKind {
   cudaMemcpyDeviceToDevice,
   cudaMemcpyDefault
 };
+
+struct cudaPos {
+  std::size_t x, y, z;  ///< x in bytes
+};
+struct cudaExtent {
+  std::size_t width, height, depth;  ///< the width in bytes
+};
+struct cudaPitchedPtr {
+  void* ptr;
+  std::size_t pitch;         ///< bytes from row to row
+  std::size_t xsize, ysize;  ///< of which a row has xsize, a plane ysize rows
+};
+using cudaArray_t = struct cudaArray*;
+struct cudaMemcpy3DParms {
+  cudaArray_t srcArray;
+  cudaPos srcPos;
+  cudaPitchedPtr srcPtr;
+  cudaArray_t dstArray;
+  cudaPos dstPos;
+  cudaPitchedPtr dstPtr;
+  cudaExtent extent;
+  cudaMemcpyKind kind;
+};
+inline cudaPos make_cudaPos(std::size_t x, std::size_t y, std::size_t z) { return {x, y, z}; }
+inline cudaExtent make_cudaExtent(std::size_t width, std::size_t height, std::size_t depth) {
+  return {width, height, depth};
+}
+inline cudaPitchedPtr make_cudaPitchedPtr(void* at, std::size_t pitch, std::size_t xsize,
+                                          std::size_t ysize) {
+  return {at, pitch, xsize, ysize};
+}
 
 struct CUstream_st;
 struct CUevent_st;

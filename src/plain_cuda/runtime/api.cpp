@@ -224,14 +224,16 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags, Place place
   return cudaSuccess;
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data, Place) {
-  if (tessera::plain_cuda::is_captured(stream, [=](cudaStream_t) { function(data); }))
-    return cudaSuccess;
-  function(data);  // all work of the stream before it is over
+  const auto run = [=](cudaStream_t on) {
+    Streams::get().run_on_host(on, [=] { function(data); });
+  };
+  if (!tessera::plain_cuda::is_captured(stream, run, cudaGraphNodeTypeHost)) run(stream);
   return Program::get().device_error();
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
                                   unsigned, Place) {
-  callback(stream, Program::get().device_error(), data);
+  Streams::get().run_on_host(stream,
+                             [=] { callback(stream, Program::get().device_error(), data); });
   return cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream, Place place) {
@@ -249,7 +251,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream, Place) {  // success says that 
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned, Place place) {
   if (const auto error = require_handle(event, "event", place)) return error;
-  tessera::plain_cuda::join_capture(stream, event->graph);
+  tessera::plain_cuda::wait_in_capture(stream, *event);
   Streams::get().wait(stream, event->clock);
   return cudaSuccess;
 }
@@ -267,8 +269,12 @@ cudaError_t cudaEventDestroy(cudaEvent_t event, Place place) {
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream, Place place) {
   if (const auto error = require_handle(event, "event", place)) return error;
-  *event = {true, std::chrono::steady_clock::now(), Streams::get().record(stream),
-            tessera::plain_cuda::capture_of(stream)};
+  *event = {true,
+            std::chrono::steady_clock::now(),
+            Streams::get().record(stream),
+            tessera::plain_cuda::capture_of(stream),
+            {}};
+  if (event->graph != nullptr) event->last = stream->last;
   return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event, Place place) {

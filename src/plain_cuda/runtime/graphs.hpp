@@ -1,11 +1,14 @@
-// What streams keep while they capture. Private to the run-time.
+// Graphs: what streams keep while they capture, and what programs add node by node. Private to the
+// run-time.
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <vector>
 
+#include "streams.hpp"
 #include "tessera/plain_cuda/driver_types.h"
-
-struct CUgraph_st;
+#include "tessera/plain_cuda/parts/graphs.h"
 
 namespace tessera::plain_cuda {
 
@@ -13,10 +16,26 @@ namespace tessera::plain_cuda {
 using StreamWork = std::function<void(cudaStream_t stream)>;
 
 /// Does the stream capture? Then the work is kept, and not to be done now.
-bool is_captured(cudaStream_t stream, const StreamWork& work);
+bool is_captured(cudaStream_t stream, const StreamWork& work, cudaGraphNodeType type);
 /// The graph into which the stream captures; null: none.
 CUgraph_st* capture_of(cudaStream_t stream);
-/// The stream captures into the graph that an event belongs to; null: into none.
-void join_capture(cudaStream_t stream, CUgraph_st* graph);
+/// What the stream does next comes after an event, which may belong to a capture: then the stream
+/// captures, too.
+void wait_in_capture(cudaStream_t stream, const CUevent_st& event);
 
 }  // namespace tessera::plain_cuda
+
+struct CUgraphNode_st {
+  tessera::plain_cuda::StreamWork work;
+  cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+  std::vector<CUgraphNode_st*> after = {};
+};
+
+struct CUgraph_st {
+  std::vector<std::unique_ptr<CUgraphNode_st>> nodes = {};
+  std::vector<cudaStream_t> streams = {};  ///< that capture into it
+  cudaStream_t first = nullptr;            ///< where the capture has begun
+
+  CUgraphNode_st* add(tessera::plain_cuda::StreamWork work, cudaGraphNodeType type,
+                      std::vector<CUgraphNode_st*> after);
+};

@@ -13,6 +13,7 @@
 #include "meeting.hpp"
 #include "memory.hpp"
 #include "program.hpp"
+#include "streams.hpp"
 #include "tessera/core/recorder.hpp"
 #include "tessera/core/text.hpp"
 
@@ -43,11 +44,31 @@ bool is_harmless(const void* address, std::size_t bytes) {
          reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
 }
 
-void touch_of_host(const void* address, bool writes, const void* pc) {
+/// The host and work that it has not waited for touch the same memory.
+void touch_of_both(const Allocation& shared, std::uint64_t address, std::size_t bytes, bool writes,
+                   const void* pc) {
+  const Streams::Work* const work = Streams::get().meets_host(address, bytes, writes);
+  if (work == nullptr) return;
+  const Here here = here_of_call(pc);
+  Program::get().find(
+      check::Kind::race, check::Severity::error, {here.file, here.line, here.column},
+      cat("the host ", writes ? "writes" : "reads", " element ",
+          (address - shared.begin) / shared.element_bytes, " of ", DeviceMemory::name_of(shared),
+          ", and ", work->what,
+          ", which touches it too, may still be running: nothing has waited for it"),
+      "wait before: cudaDeviceSynchronize, cudaStreamSynchronize or cudaEventSynchronize",
+      work->place);
+}
+
+void touch_of_host(const void* address, std::size_t bytes, bool writes, bool is_volatile,
+                   const void* pc) {
   if (!DeviceMemory::get().contains(address) || !Program::get().is_checked) return;
-  const Allocation* const found =
-      DeviceMemory::get().find(reinterpret_cast<std::uint64_t>(address));
-  if (found != nullptr && found->kind != MemoryKind::device && !found->freed) return;
+  const auto number = reinterpret_cast<std::uint64_t>(address);
+  const Allocation* const found = DeviceMemory::get().find(number);
+  if (found != nullptr && found->kind != MemoryKind::device && !found->freed) {
+    if (!is_volatile) touch_of_both(*found, number, bytes, writes, pc);
+    return;
+  }
   const Here here = here_of_call(pc);
   const Place place{here.file, here.line, here.column};
   const std::string what =
@@ -102,7 +123,7 @@ bool is_guard(std::uintptr_t address) {
 template <std::size_t kBytes, bool kWrites>
 [[gnu::always_inline]] inline void touch(const void* address, const void* pc) {
   ThreadContext* const mine = current;
-  if (mine == nullptr) return touch_of_host(address, kWrites, pc);
+  if (mine == nullptr) return touch_of_host(address, kBytes, kWrites, false, pc);
   const auto number = reinterpret_cast<std::uintptr_t>(address);
   if (number - mine->stack_low < mine->stack_bytes) return;
   auto* const recorder = tessera::detail::recorder;
@@ -136,8 +157,8 @@ template <std::size_t kBytes, bool kWrites>
 void touch_volatile(const void* address, const void* pc) {
   ThreadContext* const mine = current;
   const auto number = reinterpret_cast<std::uintptr_t>(address);
-  if (mine == nullptr || number - mine->stack_low < mine->stack_bytes)
-    return touch<kBytes, kWrites>(address, pc);
+  if (mine == nullptr) return touch_of_host(address, kBytes, kWrites, true, pc);
+  if (number - mine->stack_low < mine->stack_bytes) return touch<kBytes, kWrites>(address, pc);
   constexpr unsigned kPatience = 256;  // reads before the thread lets others bring what it awaits
   auto* const recorder = tessera::detail::recorder;
   settle();

@@ -175,11 +175,14 @@ bool is_kept(const Configuration& how, const char* name, const LaunchBounds& bou
   if (capture_of(how.stream) == nullptr) return false;
   const auto* const begin = static_cast<const std::byte*>(body.closure);
   const std::vector<std::byte> closure(begin, begin + body.bytes);
-  return is_captured(how.stream, [=, run = body.run](cudaStream_t stream) {
-    configuration = how;
-    configuration.stream = stream;
-    run_kernel_body(name, bounds, {closure.data(), closure.size(), run});
-  });
+  return is_captured(
+      how.stream,
+      [=, run = body.run](cudaStream_t stream) {
+        configuration = how;
+        configuration.stream = stream;
+        run_kernel_body(name, bounds, {closure.data(), closure.size(), run});
+      },
+      cudaGraphNodeTypeKernel);
 }
 }  // namespace
 

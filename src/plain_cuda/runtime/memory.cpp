@@ -71,6 +71,7 @@ void* DeviceMemory::allocate(std::size_t bytes, std::size_t element_bytes, Memor
   if (element_bytes > 0) added.element_bytes = element_bytes;
   added.here = here;
   used_ += bytes;
+  is_shared_with_host_ = is_shared_with_host_ || kind != MemoryKind::device;
   next_ += pages + kGap;
   return at;
 }

@@ -51,6 +51,8 @@ class DeviceMemory {
   bool is_written(std::uint64_t address, std::size_t bytes);
   /// How many of these bytes nobody has written.
   std::size_t unwritten(std::uint64_t address, std::size_t bytes);
+  /// Was any memory given that the host may touch as well?
+  bool is_shared_with_host() const { return is_shared_with_host_; }
   std::size_t used_bytes() const { return used_; }
   std::size_t total_bytes() const { return kTotal; }
   /// Those that are not given back, in the order of their addresses.
@@ -66,6 +68,7 @@ class DeviceMemory {
   std::mutex mutex_;  ///< of the bits
   std::uint64_t base_ = 0, next_ = 0;
   std::size_t used_ = 0;
+  bool is_shared_with_host_ = false;
   std::map<std::uint64_t, Allocation> allocations_;  ///< by their first bytes
 };
 

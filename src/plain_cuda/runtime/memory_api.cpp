@@ -142,7 +142,9 @@ void work(const char* call, cudaStream_t stream, const void* from, const void* t
 cudaError_t copy(const char* call, void* to, const void* from, std::size_t bytes,
                  cudaMemcpyKind kind, cudaStream_t stream, const Place& place) {
   if (bytes == 0) return cudaSuccess;
-  if (is_captured(stream, [=](cudaStream_t on) { copy(call, to, from, bytes, kind, on, place); }))
+  if (is_captured(
+          stream, [=](cudaStream_t on) { copy(call, to, from, bytes, kind, on, place); },
+          cudaGraphNodeTypeMemcpy))
     return cudaSuccess;
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
     return refuse(cudaErrorInvalidMemcpyDirection, place,
@@ -174,7 +176,9 @@ cudaError_t waited_for(cudaError_t copied) {
 cudaError_t fill(const char* call, void* at, int value, std::size_t bytes, cudaStream_t stream,
                  const Place& place) {
   if (bytes == 0) return cudaSuccess;
-  if (is_captured(stream, [=](cudaStream_t on) { fill(call, at, value, bytes, on, place); }))
+  if (is_captured(
+          stream, [=](cudaStream_t on) { fill(call, at, value, bytes, on, place); },
+          cudaGraphNodeTypeMemset))
     return cudaSuccess;
   if (const auto error = check_side(call, "target", at, bytes, true, false, place)) return error;
   std::memset(at, value, bytes);
@@ -307,8 +311,32 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
   }
   return cudaSuccess;
 }
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* how, cudaStream_t stream, Place place) {
+  if (how->srcArray != nullptr || how->dstArray != nullptr)
+    return refuse(cudaErrorNotSupported, place, "cudaMemcpy3D: arrays of textures are not offered",
+                  "copy between pointers: srcPtr and dstPtr");
+  const auto row_of = [](const cudaPitchedPtr& p, const cudaPos& first, std::size_t y,
+                         std::size_t z) {
+    return static_cast<char*>(p.ptr) + ((first.z + z) * p.ysize + first.y + y) * p.pitch + first.x;
+  };
+  for (std::size_t z = 0; z < how->extent.depth; ++z) {
+    for (std::size_t y = 0; y < how->extent.height; ++y) {
+      const auto error =
+          copy("cudaMemcpy3D", row_of(how->dstPtr, how->dstPos, y, z),
+               row_of(how->srcPtr, how->srcPos, y, z), how->extent.width, how->kind, stream, place);
+      if (error != cudaSuccess) return error;
+    }
+  }
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* how, Place place) {
+  return waited_for(cudaMemcpy3DAsync(how, nullptr, place));
+}
 cudaError_t cudaMemset(void* at, int value, std::size_t bytes, Place place) {
-  return fill("cudaMemset", at, value, bytes, nullptr, place);
+  const auto error = fill("cudaMemset", at, value, bytes, nullptr, place);
+  const Allocation* const filled = DeviceMemory::get().find(number(at));
+  if (filled != nullptr && filled->kind != MemoryKind::device) Streams::get().wait_for(nullptr);
+  return error;
 }
 cudaError_t cudaMemsetAsync(void* at, int value, std::size_t bytes, cudaStream_t stream,
                             Place place) {

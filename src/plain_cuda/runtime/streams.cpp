@@ -49,17 +49,23 @@ StreamClock& Streams::next(int stream) {
 }
 
 void Streams::begin(cudaStream_t stream, const Place& place, std::string what) {
-  if (!is_watched() || !Program::get().is_checked) return;
+  if (is_one() && !DeviceMemory::get().is_shared_with_host()) return;
+  if (!Program::get().is_checked) return;
   const int number = number_of(stream);
   StreamClock& clock = next(number);
   clock.resize(std::max(clock.size(), streams_.size()));
-  now_ = {number, ++clock[static_cast<std::size_t>(number)], place, std::move(what), {}, {}, {}};
+  now_ = {number, ++clock[static_cast<std::size_t>(number)], place, std::move(what), {}, {}, {},
+          false};
   is_working_ = true;
 }
 
 void Streams::touch(std::uint64_t address, std::size_t bytes, bool reads, bool writes,
                     bool updates) {
   if (!is_working_ || bytes == 0) return;
+  if (is_one()) {
+    const Allocation* const found = DeviceMemory::get().find(address);
+    if (found == nullptr || found->kind == MemoryKind::device) return;
+  }
   const Range range{address, address + bytes};
   if (reads) now_.reads.push_back(range);
   if (writes) now_.writes.push_back(range);
@@ -125,7 +131,31 @@ void Streams::end() {
   const StreamClock& clock = streams_[static_cast<std::size_t>(now_.stream)].clock;
   for (const Work& each : pending_)
     if (at(clock, each.stream) < each.number) compare(each, now_);
+  constexpr std::size_t kMost = 4096;  // of a host that never waits the newest are enough
+  if (is_one() && pending_.size() >= kMost)
+    pending_.erase(pending_.begin(), pending_.begin() + kMost / 2);
   pending_.push_back(std::move(now_));
+}
+
+const Streams::Work* Streams::meets_host(std::uint64_t address, std::size_t bytes, bool writes) {
+  const Ranges mine{{address, address + bytes}};
+  const Work* newest = nullptr;
+  for (Work& each : pending_) {
+    if (each.met_host || each.number <= at(host_, each.stream)) continue;
+    const bool meets = meeting(each.writes, mine) != 0 || meeting(each.updates, mine) != 0 ||
+                       (writes && meeting(each.reads, mine) != 0);
+    if (!meets) continue;
+    each.met_host = true;
+    newest = &each;
+  }
+  return newest;
+}
+
+void Streams::run_on_host(cudaStream_t stream, const std::function<void()>& function) {
+  StreamClock elsewhere = host_;
+  join(host_, next(number_of(stream)));
+  function();
+  host_ = std::move(elsewhere);
 }
 
 void Streams::forget_what_the_host_has_waited_for() {

@@ -1,9 +1,11 @@
-// Which work on streams is ordered. Streams are carried out in the order of the calls; vector
-// clocks say what a device could do at one time, and what such work touches must be apart (CUDA C++
-// Programming Guide, "Streams" and "Default Stream"). Private to the run-time.
+// Which work on streams is ordered, and what of it the host has waited for. Streams are carried out
+// in the order of the calls; vector clocks say what a device could do at one time, and what such
+// work touches must be apart (CUDA C++ Programming Guide, "Streams" and "Default Stream"). Private
+// to the run-time.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,19 @@ class Streams {
  public:
   static Streams& get();
 
+  struct Range {
+    std::uint64_t begin, end;
+  };
+  using Ranges = std::vector<Range>;
+  struct Work {
+    int stream;
+    std::uint32_t number;  ///< in its stream
+    Place place;
+    std::string what;
+    Ranges reads, writes, updates;
+    bool met_host = false;
+  };
+
   /// A stream is created: from now on work is watched. Returns its number.
   int create(bool waits_for_default);
 
@@ -27,6 +42,13 @@ class Streams {
   void touch(std::uint64_t address, std::size_t bytes, bool reads, bool writes, bool updates);
   /// Compares it with all that nothing orders.
   void end();
+
+  /// What the host touches now, of memory that it shares with the device: the newest work that may
+  /// not be over and touches it as well, at least one of the two to write; null: there is none. The
+  /// same work is returned once.
+  const Work* meets_host(std::uint64_t address, std::size_t bytes, bool writes);
+  /// A function of the host that runs on the stream, after all work before it.
+  void run_on_host(cudaStream_t stream, const std::function<void()>& function);
 
   /// The host waits until all work of the stream, of an event, of the device is over.
   void wait_for(cudaStream_t stream);
@@ -38,23 +60,13 @@ class Streams {
   void wait(cudaStream_t stream, const StreamClock& event);
 
  private:
-  struct Range {
-    std::uint64_t begin, end;
-  };
-  using Ranges = std::vector<Range>;
-  struct Work {
-    int stream;
-    std::uint32_t number;  ///< in its stream
-    Place place;
-    std::string what;
-    Ranges reads, writes, updates;
-  };
   struct Stream {
     bool waits_for_default = true;
     StreamClock clock;
   };
 
-  bool is_watched() const { return streams_.size() > 1; }
+  /// Work on one stream is ordered; what remains is what it shares with the host.
+  bool is_one() const { return streams_.size() == 1; }
   static int number_of(cudaStream_t stream);
   static std::uint32_t at(const StreamClock& clock, int stream);
   static void join(StreamClock& mine, const StreamClock& other);

@@ -90,6 +90,9 @@ cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
                               std::size_t from_pitch, std::size_t width, std::size_t height,
                               cudaMemcpyKind kind, cudaStream_t stream = nullptr, TESSERA_PLACE);
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* how, TESSERA_PLACE);
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* how, cudaStream_t stream = nullptr,
+                              TESSERA_PLACE);
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
                            std::size_t bytes, TESSERA_PLACE);
 cudaError_t cudaMemset(void* at, int value, std::size_t bytes, TESSERA_PLACE);
