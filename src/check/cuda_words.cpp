@@ -12,7 +12,8 @@ std::string in_cuda(std::string text) {
       {"guard the access: if (C.contains(row, col)) ...",
        "guard the access with the extent of what it reads or writes: if (i < n) ...; in a matrix "
        "the row and the column"},
-      {"Mma::zero()", "fill_fragment(sum, 0)"},
+      {"begin with Mma::zero(), and load",
+       "set the sums before: fill_fragment(sum, 0), zeros in the registers of mma.sync; load"},
       {"t.warp_barrier()", "__syncwarp()"},
       {"t.barrier()", "__syncthreads()"},
       {"t.fence()", "__threadfence()"},

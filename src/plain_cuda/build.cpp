@@ -201,7 +201,10 @@ class Builder {
     if (!is_read) refuse(source);
     const std::string preprocessed = text_of(base + ".ii");
     refuse_toolkit(source, preprocessed);
-    const bool has_fragments = preprocessed.find("tessera/plain_cuda/mma.h\"") != std::string::npos;
+    const auto has = [&](const char* text_part) {
+      return preprocessed.find(text_part) != preprocessed.npos;
+    };
+    const bool has_fragments = has("tessera/plain_cuda/mma.h\"") || has("mma.sync");
     std::ofstream(base + ".cuda.ii", std::ios::binary)
         << rewrite(preprocessed, [&](const std::string& file) { return original(file); });
     words = {"-std=gnu++20",         "-g",

@@ -1,5 +1,6 @@
 // Cooperative groups: CUDA C++ Programming Guide, "Cooperative Groups". Blocks, tiles of a warp,
-// coalesced threads and grids; groups of several warps and clusters are not offered.
+// coalesced threads and grids. A kernel that asks for its
+// cluster is refused.
 #pragma once
 
 #include <bit>
@@ -180,6 +181,25 @@ class grid_group {
   dim3 block_index() const { return blockIdx; }
 };
 inline grid_group this_grid() { return {}; }
+
+/// So that a program which asks for its cluster is told why that does not compile, at its line.
+struct cluster_group {
+  void sync() const {}
+  void barrier_arrive() const {}
+  void barrier_wait() const {}
+  unsigned block_rank() const { return 0; }
+  unsigned num_blocks() const { return 1; }
+  unsigned thread_rank() const { return 0; }
+  unsigned num_threads() const { return 1; }
+  template <class T>
+  T* map_shared_rank(T* at, int) const {
+    return at;
+  }
+};
+[[gnu::error(
+    "clusters of blocks are not offered in plain CUDA: no block sees another one's shared "
+    "memory; launch without a cluster, and exchange by global memory")]] cluster_group
+this_cluster();
 
 /// A tile of 1 to 32 threads, a power of two.
 template <unsigned Size, class Parent = void>

@@ -8,6 +8,8 @@
 #include "context.hpp"
 #include "meeting.hpp"
 #include "ptx.hpp"
+#include "tessera/core/recorder.hpp"
+#include "tessera/plain_cuda/parts/async.h"
 #include "tessera/plain_cuda/parts/narrow.h"
 #include "tessera/plain_cuda/parts/thread.h"
 
@@ -156,14 +158,18 @@ void multiply(Machine& m, const Instruction& in) {
   tell_matrix_flops(std::int64_t{2} * s.m * s.n * s.k / 32, m.place);
   const int lane = lane_index() & 31, g = lane / 4, t = lane % 4, each = s.d.bits == 16 ? 2 : 1;
   std::uint64_t out[8] = {};
+  bool is_empty = false;
   for (int i = 0; i < s.d_registers; ++i) {
     const std::uint64_t c = m.read(part(in.operands[3], i), {'b', s.d.bits * each});
+    is_empty = is_empty || c == (s.d.bits == 64 ? tessera::detail::unwritten_bits<double>()
+                                                : tessera::detail::unwritten_bits<float>());
     for (int e = 0; e < each; ++e) {
       const int pair = i * each + e;
       const double was = sum_of(s, each == 2 ? c >> 16 * e & 0xffff : c);
       out[i] |= bits_of_sum(s, dot(s, all, g + 8 * (pair / 2), 2 * t + pair % 2, was)) << 16 * e;
     }
   }
+  if (is_empty) tell_empty_fragment(m.place);
   for (int i = 0; i < s.d_registers; ++i)
     m.write(part(in.operands[0], i), out[i], {'b', s.d.bits * each});
 }

@@ -33,3 +33,22 @@ inline void nvtxRangeEnd(nvtxRangeId_t) {}
 inline void nvtxMarkA(const char*) {}
 inline void nvtxMark(const char*) {}
 inline void nvtxNameOsThreadA(std::uint32_t, const char*) {}
+inline void nvtxMarkEx(const nvtxEventAttributes_t*) {}
+inline nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t*) { return 0; }
+inline void nvtxNameCategoryA(std::uint32_t, const char*) {}
+
+using nvtxDomainHandle_t = struct nvtxDomainRegistration_st*;
+using nvtxStringHandle_t = struct nvtxStringRegistration_st*;
+inline nvtxDomainHandle_t nvtxDomainCreateA(const char*) { return nullptr; }
+inline void nvtxDomainDestroy(nvtxDomainHandle_t) {}
+inline nvtxStringHandle_t nvtxDomainRegisterStringA(nvtxDomainHandle_t, const char*) {
+  return nullptr;
+}
+inline int nvtxDomainRangePushEx(nvtxDomainHandle_t, const nvtxEventAttributes_t*) { return 0; }
+inline int nvtxDomainRangePop(nvtxDomainHandle_t) { return 0; }
+inline nvtxRangeId_t nvtxDomainRangeStartEx(nvtxDomainHandle_t, const nvtxEventAttributes_t*) {
+  return 0;
+}
+inline void nvtxDomainRangeEnd(nvtxDomainHandle_t, nvtxRangeId_t) {}
+inline void nvtxDomainMarkEx(nvtxDomainHandle_t, const nvtxEventAttributes_t*) {}
+inline void nvtxDomainNameCategoryA(nvtxDomainHandle_t, std::uint32_t, const char*) {}

@@ -13,6 +13,7 @@
 enum cudaLaunchAttributeID {
   cudaLaunchAttributeIgnore = 0,
   cudaLaunchAttributeCooperative = 2,
+  cudaLaunchAttributeClusterDimension = 4,
   cudaLaunchAttributeProgrammaticStreamSerialization = 6,
   cudaLaunchAttributePriority = 8
 };
@@ -21,6 +22,9 @@ union cudaLaunchAttributeValue {
   int cooperative;
   int programmaticStreamSerializationAllowed;
   int priority;
+  struct {
+    unsigned x, y, z;
+  } clusterDim;
 };
 struct cudaLaunchAttribute {
   cudaLaunchAttributeID id;
