@@ -77,7 +77,7 @@ static_assert(sizeof(Cell) == 64, "the shadow of a memory: one cache line for ea
 /// The cells of one memory, in pages that exist where something was accessed.
 class Shadow {
  public:
-  static constexpr std::size_t kPageCells = 256;
+  static constexpr std::size_t kPageCells = 64;  ///< a tile has rows of a few dozen
 
   /// All of `bytes` bytes untouched, in pieces of `piece` bytes, a power of two.
   void reset(std::uint64_t bytes, std::size_t piece);
