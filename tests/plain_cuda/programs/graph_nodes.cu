@@ -1,4 +1,4 @@
-// expect: race at 58
+// expect: race at 59
 // A graph that is made node by node: a fill, kernels, a copy and a call of the host. The twin alone
 // lets the second kernel wait for the first, which both touch x.
 #include <cstdio>
@@ -12,6 +12,7 @@ __global__ void other(float* y) { y[threadIdx.x] = 1; }
 
 void count(void* data) { ++*static_cast<int*>(data); }
 
+// Over 60 lines: one graph, and a node takes half a dozen of them.
 int main() {
   int *x, host[32], called = 0;
   float* y;
