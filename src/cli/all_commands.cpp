@@ -23,6 +23,7 @@ const CommandTexts& command_texts() {
 
 void add_commands(CLI::App& root, shell::Context& context) {
   add_multiply(root, context);
+  add_plan(root, context);
   add_compare(root, context);
   add_bench(root, context);
   add_tune(root, context);

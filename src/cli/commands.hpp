@@ -29,6 +29,7 @@ void add_commands(CLI::App& root, shell::Context& context);
 std::string known_names();
 
 void add_multiply(CLI::App& root, shell::Context& context);
+void add_plan(CLI::App& root, shell::Context& context);
 void add_compare(CLI::App& root, shell::Context& context);
 void add_bench(CLI::App& root, shell::Context& context);
 void add_tune(CLI::App& root, shell::Context& context);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 #include "memory.hpp"
@@ -231,6 +232,14 @@ Array convert(const Array& array, DType dtype) {
   if (array.dtype() == dtype) return array;
   const bool fortran = !array.is_contiguous(Order::c) && array.is_contiguous(Order::fortran);
   return copied(array, dtype, fortran ? Order::fortran : Order::c);
+}
+
+void convert_into(const Array& from, const Array& to) {
+  if (from.count() == 0) return;
+  const RunFunction run = run_function(to.dtype(), from.dtype());
+  if (std::abs(from.col_stride()) <= std::abs(from.row_stride()))
+    return copy_matrix(from, to, to.writable(), run);
+  copy_matrix(transposed(from), transposed(to), to.writable(), run);
 }
 
 Array contiguous(const Array& array, Order order) {

@@ -2,6 +2,7 @@
 // into an AtomicFile that the caller commits.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,9 @@
 #include "tessera/io/io.hpp"
 
 namespace tessera::io {
+
+/// The format of the file at `path`, by what is asked, its ending or its first bytes.
+Format input_format(const std::string& path, const Input& input, Format asked);
 
 void write_npy(AtomicFile& file, const Array& array);
 
@@ -26,6 +30,15 @@ void write_matrix_market(AtomicFile& file, const Array& array);
 
 std::vector<std::string> list_safetensors(const Input& input);
 Array read_safetensors(const Input& input, const std::string& member);
+/// Where the elements of a tensor are, row by row.
+struct TensorPlace {
+  DType dtype;
+  std::vector<index_t> shape;
+  index_t offset;  ///< bytes before the first of them
+};
+/// Of a file of `size` bytes, whose beginning is read by start(bytes).
+TensorPlace locate_safetensors(const std::function<Input(index_t)>& start, std::size_t size,
+                               const std::string& member);
 /// As write_npz; the metadata are kept too.
 void write_safetensors(AtomicFile& file, const Array& array, const std::string& member,
                        const Input* old);

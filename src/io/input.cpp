@@ -105,7 +105,9 @@ void read_all(int descriptor, Input& input) {
   input.owner = std::move(buffer);
 }
 
-int opened(const std::string& path) {
+}  // namespace
+
+int open_for_reading(const std::string& path) {
   // Without O_NONBLOCK, opening a FIFO waits for a writer, perhaps for ever.
   int descriptor = uninterrupted(
       [&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); });
@@ -121,14 +123,12 @@ int opened(const std::string& path) {
   return descriptor;
 }
 
-}  // namespace
-
 Input open_input(const std::string& path) {
   Input input;
   const bool standard = path == "-";
   input.path = standard ? "stdin" : path;
   if (path.empty()) bad_file("''", "the name is empty", {}, {}, "name a file");
-  const Descriptor descriptor(standard ? STDIN_FILENO : opened(path));
+  const Descriptor descriptor(standard ? STDIN_FILENO : open_for_reading(path));
   struct stat info {};
   if (fstat(descriptor, &info) != 0) bad_file(input.path, errno_text(errno));
   if (S_ISDIR(info.st_mode)) {

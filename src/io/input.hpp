@@ -20,6 +20,10 @@ struct Input {
   std::string_view text() const { return {reinterpret_cast<const char*>(data), size}; }
 };
 
+/// A descriptor of the file at `path`, above that of stderr; the caller closes it. Throws
+/// Error(file) that says why it cannot be opened.
+int open_for_reading(const std::string& path);
+
 /// Throws Error(file) that says why the file cannot be read. An empty file is refused.
 Input open_input(const std::string& path);
 

@@ -53,14 +53,6 @@ std::optional<Format> by_content(std::string_view text) {
   return std::nullopt;
 }
 
-Format input_format(const std::string& path, const io::Input& input, Format asked) {
-  if (asked != Format::automatic) return asked;
-  if (const auto known = by_extension(path)) return *known;
-  if (const auto seen = by_content(input.text())) return *seen;
-  throw Error(Category::argument, cat(printable(input.path), ": the kind of file is unknown"),
-              std::string(kKnown), {}, "rename it, or name the format");
-}
-
 void forbid_member(const std::string& path, const std::string& member) {
   if (member.empty()) return;
   throw Error(
@@ -89,6 +81,14 @@ std::string member_of(const Location& location, const std::string& option) {
 }
 
 }  // namespace
+
+Format io::input_format(const std::string& path, const Input& input, Format asked) {
+  if (asked != Format::automatic) return asked;
+  if (const auto known = by_extension(path)) return *known;
+  if (const auto seen = by_content(input.text())) return *seen;
+  throw Error(Category::argument, cat(printable(input.path), ": the kind of file is unknown"),
+              std::string(kKnown), {}, "rename it, or name the format");
+}
 
 std::string to_string(Format format) {
   constexpr std::array<const char*, 5> names = {"automatic", "npy", "npz", "mtx", "safetensors"};
@@ -145,7 +145,7 @@ Array read_array(const std::string& path, const ReadOptions& options) {
   const Location location = parse_location(path);
   const std::string member = member_of(location, options.member);
   const io::Input input = io::open_input(location.path);
-  const Format format = input_format(location.path, input, options.format);
+  const Format format = io::input_format(location.path, input, options.format);
   if (!holds_members(format)) forbid_member(location.path, member);
   return naming_memory("cannot read " + printable(input.path), [&] {
     switch (format) {
@@ -159,7 +159,7 @@ Array read_array(const std::string& path, const ReadOptions& options) {
 
 std::vector<std::string> list_members(const std::string& path, Format asked) {
   const io::Input input = io::open_input(path);
-  const Format format = input_format(path, input, asked);
+  const Format format = io::input_format(path, input, asked);
   if (format == Format::npz) return io::list_npz(input);
   if (format == Format::safetensors) return io::list_safetensors(input);
   return {};

@@ -262,15 +262,35 @@ std::vector<std::string> list_safetensors(const Input& input) {
   return names;
 }
 
-Array read_safetensors(const Input& input, const std::string& asked) {
+namespace {
+
+/// In the file whose header `input` begins with.
+TensorPlace place_of(const Input& input, const std::string& asked) {
   const Contents contents = parse_header(input);
   std::vector<std::string> names;
   for (const TensorInfo& each : contents.tensors) names.push_back(each.name);
   const std::string name = choose_member(names, asked, input.path);
   const auto info = std::find_if(contents.tensors.begin(), contents.tensors.end(),
                                  [&](const TensorInfo& each) { return each.name == name; });
-  const DType dtype = type_of(*info, cat(input.path, ":", name));
-  return adopt(dtype, info->shape, Order::c, input.data + contents.data_offset + info->begin,
+  return {type_of(*info, cat(input.path, ":", name)), info->shape,
+          static_cast<index_t>(contents.data_offset + info->begin)};
+}
+
+}  // namespace
+
+TensorPlace locate_safetensors(const std::function<Input(index_t)>& start, std::size_t size,
+                               const std::string& member) {
+  std::uint64_t length = 0;
+  Input input = start(kPrefix);
+  if (input.size == kPrefix) std::memcpy(&length, input.data, kPrefix);
+  input = start(static_cast<index_t>(kPrefix + std::min(length, kMaxHeader)));
+  input.size = size;  // the rest of the file is compared with what the header says, and not read
+  return place_of(input, member);
+}
+
+Array read_safetensors(const Input& input, const std::string& asked) {
+  TensorPlace place = place_of(input, asked);
+  return adopt(place.dtype, std::move(place.shape), Order::c, input.data + place.offset,
                input.owner);
 }
 

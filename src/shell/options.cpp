@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <new>
 
 #include "suggest.hpp"
@@ -204,6 +205,37 @@ CLI::Option* add_count(CLI::App& app, std::string flags, int& target, std::strin
         target = whole_number<int>(text, 1, "a whole number from 1 to 2147483647");
       },
       std::move(description), "N");
+}
+
+namespace {
+
+/// "16GiB": powers of 1024 with an i, of 1000 without.
+index_t byte_count(const std::string& text) {
+  const auto refuse = [&] {
+    throw Error(Category::argument, "the size", "a number of bytes above 0, such as 16GiB or 500MB",
+                text);
+  };
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{}) refuse();
+  std::string unit(end, text.data() + text.size());
+  constexpr std::string_view prefixes = "KMGTPE";
+  if (!unit.empty() && unit.back() == 'B') unit.pop_back();
+  double base = 1000;
+  if (unit.size() == 2 && unit[1] == 'i') base = 1024, unit.pop_back();
+  const std::size_t power = unit.empty() ? 0 : prefixes.find(unit == "k" ? 'K' : unit[0]) + 1;
+  if (unit.size() > 1 || (!unit.empty() && power == 0)) refuse();
+  value *= std::pow(base, static_cast<double>(power));
+  if (!(value >= 1 && value <= 0x1p62)) refuse();
+  return static_cast<index_t>(value);
+}
+
+}  // namespace
+
+CLI::Option* add_bytes(CLI::App& app, std::string flags, index_t& target, std::string description) {
+  return add_checked(
+      app, flags, [&target](const std::string& text) { target = byte_count(text); },
+      std::move(description), "SIZE");
 }
 
 CLI::Option* add_seed(CLI::App& app, std::string flags, std::uint64_t& target,

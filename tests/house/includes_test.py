@@ -27,6 +27,7 @@ KNOWS = {
     "check": {"core", "layout", "tensor", "simt", "ops"},
     "device": {"core", "layout", "tensor", "simt", "cuda", "check"},
     "matmul": {"core", "layout", "tensor", "simt", "ops", "kernels", "cpu", "cuda", "check"},
+    "scale": {"core", "io", "cpu", "matmul"},
     "blas": {"core", "cpu"},
     "python": {"core", "layout", "cpu", "cuda", "check", "matmul"},
     "puzzle": {"core", "layout", "tensor", "simt", "ops", "cuda", "check"},
@@ -35,8 +36,8 @@ KNOWS = {
     "shell": {"core", "layout", "cuda", "io", "matmul", "process"},
     "bench": {"core", "tensor", "layout", "cpu", "cuda", "matmul", "io", "process", "shell"},
     "course": {"core", "cuda", "check", "puzzle", "io", "process", "shell"},
-    "cli": {"core", "layout", "tensor", "simt", "ops", "kernels", "cpu", "cuda", "check", "matmul", "io", "puzzle", "process", "shell", "bench",
-            "course", "plain_cuda"},
+    "cli": {"core", "layout", "tensor", "simt", "ops", "kernels", "cpu", "cuda", "check", "matmul", "io", "puzzle", "scale", "process", "shell",
+            "bench", "course", "plain_cuda"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

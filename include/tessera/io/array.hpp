@@ -87,6 +87,9 @@ Array make_array(DType dtype, std::vector<index_t> shape, Order order = Order::c
 /// memory when the type already fits; otherwise a new array in the order of the source.
 Array convert(const Array& array, DType dtype);
 
+/// Converts the elements of a matrix into those of another, of the same shape and any strides.
+void convert_into(const Array& from, const Array& to);
+
 /// The same elements without gaps in the given order; the same memory when they already are.
 Array contiguous(const Array& array, Order order = Order::c);
 

@@ -1,0 +1,237 @@
+// The search for the schedule of one memory. For each kind of residency the number of blocks along
+// one extent is tried, from few to many, and the other follows from the memory that is left; what
+// then is free makes the slices deeper, so that they are read in long pieces.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+#include "tessera/scale/bounds.hpp"
+#include "tessera/scale/plan.hpp"
+
+namespace tessera::scale {
+
+namespace {
+
+/// Slices along K are multiples of this, as deep as the widest instruction of a tile unit: a cut
+/// elsewhere would give sums of bf16 and bytes other roundings.
+constexpr index_t kDepthUnit = 64;
+/// A slice takes two buffers, so that one is read while the other is multiplied.
+constexpr index_t kBuffers = 2;
+/// Slices are at least so deep, where a sixteenth of the side of a tile of sums allows it: short
+/// pieces of rows read slowly.
+constexpr index_t kDeepSlice = 1024, kTilePart = 16;
+/// Unless shallower ones move less than this part of the bytes.
+constexpr double kShortPieces = 0.95;
+/// Rows or columns that stream past a panel: at least so many at a time.
+constexpr index_t kStreamed = 32;
+/// Where memory allows, what streams comes in so many parts: the first is read before any
+/// arithmetic, and the last is multiplied after all reads.
+constexpr index_t kParts = 8;
+constexpr index_t kMostBlocks = 1 << 20;  // along one extent: bounds the search
+
+index_t ceil_div(index_t a, index_t b) { return (a + b - 1) / b; }
+double real(index_t n) { return static_cast<double>(n); }
+
+class Search {
+ public:
+  explicit Search(const ScheduleRequest& request)
+      : request_(request),
+        M_(request.shape.M),
+        N_(request.shape.N),
+        K_(request.shape.K),
+        a_(size_of(request.types.in_a)),
+        b_(size_of(request.types.in_b)),
+        sum_(size_of(request.types.sum)) {}
+
+  std::optional<Schedule> best() const {
+    std::optional<Schedule> out;
+    const auto take = [&](const std::optional<Schedule>& found) {
+      if (!found) return;
+      const bool same = out && found->moved() == out->moved();
+      if (!out || found->moved() < out->moved() || (same && found->memory < out->memory))
+        out = found;
+    };
+    take(panel(Resident::rows_of_a));
+    take(panel(Resident::columns_of_b));
+    if (request_.chains == Chains::may_be_cut) take(tile());
+    return out;
+  }
+
+  /// Bytes with which the smallest blocks of some kind fit.
+  index_t least_memory() const {
+    const index_t panels = bytes_of_panel(Resident::rows_of_a, 1, 1);
+    const index_t others = bytes_of_panel(Resident::columns_of_b, 1, 1);
+    const index_t least = std::min(panels, others);
+    return request_.chains == Chains::whole ? least
+                                            : std::min(least, bytes_of_tile(1, 1, least_depth()));
+  }
+
+ private:
+  index_t least_depth() const { return std::min(std::max<index_t>(K_, 1), kDepthUnit); }
+
+  /// Of all buffers; beyond 2^62 of that much.
+  index_t bytes(index_t buffers_a, index_t buffers_b, index_t block_m, index_t block_n,
+                index_t depth) const {
+    const double all = real(buffers_a * a_) * real(block_m) * real(depth) +
+                       real(buffers_b * b_) * real(block_n) * real(depth) +
+                       real(sum_) * real(block_m) * real(block_n);
+    return static_cast<index_t>(std::min(all, 0x1p62));
+  }
+  index_t bytes_of_panel(Resident resident, index_t block_m, index_t block_n) const {
+    const bool rows = resident == Resident::rows_of_a;
+    return bytes(rows ? 1 : kBuffers, rows ? kBuffers : 1, block_m, block_n, K_);
+  }
+  index_t bytes_of_tile(index_t block_m, index_t block_n, index_t depth) const {
+    return bytes(kBuffers, kBuffers, block_m, block_n, depth);
+  }
+
+  Schedule finished(Resident resident, index_t block_m, index_t block_n, index_t depth,
+                    index_t memory) const {
+    Schedule out;
+    out.resident = resident, out.shape = request_.shape;
+    out.block_m = block_m, out.block_n = block_n, out.depth = depth, out.memory = memory;
+    const Types& types = request_.types;
+    const double down = real(out.blocks_down()), across = real(out.blocks_across());
+    // What stays is read once, and so is a block that comes next again, with all of K in one slice.
+    const bool whole = depth >= K_, columns = resident == Resident::columns_of_b;
+    const bool keeps_a = whole && (!columns || down == 1);
+    const bool keeps_b = whole && (columns || across == 1);
+    out.read_a = real(M_) * real(K_) * size_of(types.a) * (keeps_a ? 1 : across);
+    out.read_b = real(K_) * real(N_) * size_of(types.b) * (keeps_b ? 1 : down);
+    out.read_c0 = request_.reads_c0 ? real(M_) * real(N_) * size_of(types.c0) : 0;
+    out.written = real(M_) * real(N_) * size_of(types.out);
+    return out;
+  }
+
+  /// Rows of A, or columns of B, with all of K; the other operand streams.
+  std::optional<Schedule> panel(Resident resident) const {
+    const bool rows = resident == Resident::rows_of_a;
+    const index_t kept = rows ? M_ : N_, streamed = rows ? N_ : M_;
+    const auto taken = [&](index_t kept_block, index_t streamed_block) {
+      return rows ? bytes_of_panel(resident, kept_block, streamed_block)
+                  : bytes_of_panel(resident, streamed_block, kept_block);
+    };
+    const index_t fewest = std::min(streamed, kStreamed);
+    const auto largest = [&](index_t least_streamed) {  // the largest part that fits
+      index_t low = 0, high = kept;
+      while (low < high) {
+        const index_t middle = high - (high - low) / 2;
+        if (taken(middle, least_streamed) <= request_.memory) low = middle;
+        else high = middle - 1;
+      }
+      return low;
+    };
+    index_t block = largest(fewest);
+    index_t least = fewest;
+    if (block == 0) least = 1, block = largest(1);
+    if (block == 0) return std::nullopt;
+    block = ceil_div(kept, ceil_div(kept, block));  // as few, of the same size
+    index_t low = least, high = std::max(least, ceil_div(streamed, kParts));
+    while (low < high) {
+      const index_t middle = high - (high - low) / 2;
+      if (taken(block, middle) <= request_.memory) low = middle;
+      else high = middle - 1;
+    }
+    const index_t other = ceil_div(streamed, ceil_div(streamed, low));
+    return finished(resident, rows ? block : other, rows ? other : block, K_, taken(block, other));
+  }
+
+  /// The largest block_n for tiles of `block_m` rows; 0 where none fits.
+  index_t columns_of_tile(index_t block_m, index_t depth) const {
+    const double left = real(request_.memory) - real(kBuffers * depth * a_) * real(block_m);
+    const double most = left / (real(kBuffers * depth * b_) + real(sum_) * real(block_m));
+    return static_cast<index_t>(std::clamp(most, 0.0, real(N_)));
+  }
+
+  std::optional<Schedule> tile() const {
+    const double side = std::sqrt(real(request_.memory) / real(sum_));
+    const index_t deep = std::clamp<index_t>(static_cast<index_t>(side) / kTilePart, 1, kDeepSlice);
+    std::optional<Schedule> out;
+    for (index_t depth = ceil_div(deep, kDepthUnit) * kDepthUnit;; depth /= 2) {
+      depth = std::max(depth / kDepthUnit * kDepthUnit, kDepthUnit);
+      const auto found = tile(std::min(depth, std::max<index_t>(K_, 1)));
+      if (found && (!out || found->moved() < kShortPieces * out->moved())) out = found;
+      if (depth == kDepthUnit) return out;
+    }
+  }
+
+  std::optional<Schedule> tile(index_t least_depth) const {
+    std::optional<Schedule> out;
+    const double once = real(K_) * real(N_) * size_of(request_.types.b);
+    for (index_t down = 1; down <= std::min(M_, kMostBlocks); ++down) {
+      if (out && once * real(down) > out->read()) break;
+      const index_t block_m = ceil_div(M_, down);
+      if (ceil_div(M_, block_m) != down) continue;  // the same blocks as fewer
+      const index_t most = columns_of_tile(block_m, least_depth);
+      if (most < 1) continue;
+      const index_t block_n = ceil_div(N_, ceil_div(N_, most));
+      const index_t depth = depth_of_tile(block_m, block_n, least_depth);
+      const Schedule found =
+          finished(Resident::sums, block_m, block_n, depth, bytes_of_tile(block_m, block_n, depth));
+      if (!out || found.moved() < out->moved()) out = found;
+    }
+    return out;
+  }
+
+  /// As deep as memory allows, in equal slices.
+  index_t depth_of_tile(index_t block_m, index_t block_n, index_t least) const {
+    const index_t left = request_.memory - block_m * block_n * sum_;
+    const index_t most = left / (kBuffers * (block_m * a_ + block_n * b_));
+    const index_t parts = std::max(least, ceil_div(ceil_div(K_, kParts), kDepthUnit) * kDepthUnit);
+    const index_t deepest = std::clamp(most / kDepthUnit * kDepthUnit, least, parts);
+    if (deepest >= K_) return std::max<index_t>(K_, 1);
+    const index_t equal = ceil_div(ceil_div(K_, ceil_div(K_, deepest)), kDepthUnit) * kDepthUnit;
+    return std::min(deepest, equal);
+  }
+
+  const ScheduleRequest& request_;
+  index_t M_, N_, K_, a_, b_, sum_;
+};
+
+/// Bytes that no schedule goes below: what must be touched, and what a small memory costs. Counted
+/// in words of the smallest of the types, which any memory holds most of.
+double bound_of(const ScheduleRequest& request) {
+  const Types& types = request.types;
+  const Shape& s = request.shape;
+  const double touched = real(s.M) * real(s.K) * size_of(types.a) +
+                         real(s.K) * real(s.N) * size_of(types.b) +
+                         real(s.M) * real(s.N) * size_of(types.out) +
+                         (request.reads_c0 ? real(s.M) * real(s.N) * size_of(types.c0) : 0);
+  const double word = std::min({size_of(types.a), size_of(types.b), size_of(types.out),
+                                size_of(types.in_a), size_of(types.in_b), size_of(types.sum)});
+  const double multiply_adds = real(s.M) * real(s.N) * real(s.K);
+  return std::max(touched, word * words_moved_bound(multiply_adds, real(request.memory) / word));
+}
+
+}  // namespace
+
+std::string_view name(Resident resident) {
+  switch (resident) {
+    case Resident::rows_of_a: return "rows of A";
+    case Resident::columns_of_b: return "columns of B";
+    default: return "sums";
+  }
+}
+
+Schedule plan_schedule(const ScheduleRequest& request) {
+  const Shape& shape = request.shape;
+  Schedule out;
+  if (shape.M > 0 && shape.N > 0) {
+    const Search search(request);
+    const auto found = search.best();
+    if (!found) {
+      throw Error(Category::resource,
+                  "the memory is too small for one row of A and one column of B",
+                  cat("at least ", bytes_text(search.least_memory())), bytes_text(request.memory),
+                  "allow more memory");
+    }
+    out = *found;
+  }
+  out.shape = shape;
+  out.bound = bound_of(request);
+  return out;
+}
+
+}  // namespace tessera::scale
