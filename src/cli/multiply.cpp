@@ -8,6 +8,7 @@
 #include "commands.hpp"
 #include "device.hpp"
 #include "multiply_bands.hpp"
+#include "multiply_memory.hpp"
 #include "operand.hpp"
 #include "shell/algorithm_options.hpp"
 #include "shell/json_text.hpp"
@@ -103,6 +104,7 @@ int run_multiply(const shell::Context& context, const MultiplyRequest& request) 
       .format = request.format.empty() ? Format::automatic : parse_format(request.format),
       .overwrite = request.force ? Overwrite::replace : Overwrite::refuse};
   if (!request.dry_run) check_output(request.output, write);  // refused now, not after an hour
+  if (request.memory > 0) return multiply_in_memory(context, request);
   const Operands in = read_operands(context, request);
   const Plan plan = plan_of(request, in);
   std::vector<std::pair<std::string_view, std::vector<std::string>>>
@@ -183,6 +185,8 @@ void add_multiply(CLI::App& root, shell::Context& context) {
   shell::add_text(*app, "--device", "cpu|cuda:0", request->device,
                   "Where to run: cpu (default) or a GPU");
   shell::add_threads(*app, request->threads);
+  shell::add_bytes(*app, "--memory", request->memory,
+                   "Work in so much memory, such as 2GiB: see 'tessera plan'; C is a .npy file");
   shell::add_flag(*app, "--force", request->force, "Replace an output that exists");
   shell::add_choice(*app, "--format", request->format, {"npy", "npz", "mtx", "safetensors"},
                     "Format of the output; default: by the ending of its name");

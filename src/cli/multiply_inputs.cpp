@@ -55,29 +55,29 @@ Array converted(const shell::Context& context, const MultiplyRequest& request, c
   return convert(matrix, to);
 }
 
-/// The packed path multiplies bytes as they are.
+}  // namespace
+
 bool multiplied_as_bytes(const MultiplyRequest& request, DType a, DType b, DType product) {
   const bool packed = request.algorithm == "packed" || request.algorithm == "split_k" ||
                       (request.algorithm == "auto" && request.tile.empty());
   return packed && is_byte(a) && is_byte(b) && product == DType::i32;
 }
 
-void require_inner_extents(const MultiplyRequest& request, const Array& a, const Array& b) {
-  if (a.cols() == b.rows()) return;
+void require_inner_extents(const MultiplyRequest& request, index_t a_rows, index_t a_cols,
+                           index_t b_rows, index_t b_cols) {
+  if (a_cols == b_rows) return;
   const auto shown = [](const std::string& path, bool turned) {
     return turned ? path + " transposed" : path;
   };
   std::string advice = "check which file is which";
-  if (a.cols() == b.cols()) advice = "try --transpose-b";
-  else if (a.rows() == b.rows()) advice = "try --transpose-a";
+  if (a_cols == b_cols) advice = "try --transpose-b";
+  else if (a_rows == b_rows) advice = "try --transpose-a";
   throw Error(
       Category::shape,
-      cat("A (", shown(request.a, request.transpose_a), ") has ", a.cols(), " columns but B (",
-          shown(request.b, request.transpose_b), ") has ", b.rows(), " rows"),
-      {}, cat("A ", shape_of(a), " and B ", shape_of(b)), advice);
+      cat("A (", shown(request.a, request.transpose_a), ") has ", a_cols, " columns but B (",
+          shown(request.b, request.transpose_b), ") has ", b_rows, " rows"),
+      {}, cat("A (", a_rows, ",", a_cols, ") and B (", b_rows, ",", b_cols, ")"), advice);
 }
-
-}  // namespace
 
 Operands read_operands(const shell::Context& context, const MultiplyRequest& request) {
   const auto turned = [](const Array& matrix, bool turn) {
@@ -85,7 +85,8 @@ Operands read_operands(const shell::Context& context, const MultiplyRequest& req
   };
   const Array a = read_matrix(request.a, "A", Vector::row, request);
   const Array b = read_matrix(request.b, "B", Vector::column, request);
-  require_inner_extents(request, turned(a, request.transpose_a), turned(b, request.transpose_b));
+  const Array left = turned(a, request.transpose_a), right = turned(b, request.transpose_b);
+  require_inner_extents(request, left.rows(), left.cols(), right.rows(), right.cols());
   const DType natural = product_type(a.dtype(), b.dtype());
   Operands out;
   out.type = request.dtype.empty() ? natural : parse_dtype(request.dtype);

@@ -16,6 +16,7 @@ struct MultiplyRequest {
   std::optional<double> beta;  // without one, C0 has no use
   std::string dtype, algorithm = "auto", tile, device = "cpu", format;
   int threads = 0;
+  index_t memory = 0;  // 0: no budget is given
 };
 
 struct Operands {
@@ -29,5 +30,12 @@ struct Operands {
 /// Reads the files and converts them to the product's type. Throws Error for files that are not
 /// what they say, shapes that do not fit and types that would lose more than rounding.
 Operands read_operands(const shell::Context& context, const MultiplyRequest& request);
+
+/// Throws Error(shape) unless A has as many columns as B has rows.
+void require_inner_extents(const MultiplyRequest& request, index_t a_rows, index_t a_cols,
+                           index_t b_rows, index_t b_cols);
+
+/// Does the packed path multiply these bytes as they are?
+bool multiplied_as_bytes(const MultiplyRequest& request, DType a, DType b, DType product);
 
 }  // namespace tessera::cli

@@ -85,6 +85,10 @@ void gemm_without_memory(const Gemm<In, Out>& call, const Kernels<Source, KGroup
     for (index_t j = 0; j < call.N; j += nr) {
       const int cols = static_cast<int>(std::min<index_t>(nr, call.N - j));
       const int vectors = kernels.vectors_of(cols);
+      if constexpr (std::is_same_v<Out, Sum>) {
+        for (int r = 0; call.chain == Chain::goes_on && r < rows; ++r)
+          std::copy_n(call.C + (i + r) * call.c_row + j, cols, sums + r * kMostColumns);
+      }
       for (index_t w = 0, deep; w < k_groups; w += deep) {
         deep = std::min({kShortPanel - std::max(kernels.a_extra, kernels.b_extra),
                          kc_block - w % kc_block, k_groups - w});
@@ -95,7 +99,7 @@ void gemm_without_memory(const Gemm<In, Out>& call, const Kernels<Source, KGroup
         MicroTile<KGroup, Sum> micro{};
         micro.K = deep, micro.a = a, micro.b = b, micro.b_k = nr;
         micro.c = sums, micro.c_row = kMostColumns, micro.cols = cols, micro.rows = rows;
-        micro.resume = w > 0;
+        micro.resume = w > 0 || call.chain == Chain::goes_on;
         kernels.packed[kernels.entry(rows)][vectors - 1](micro);
       }
       finish_tile(call, call.C, kernels, sums, kMostColumns, i, j, rows, cols);
@@ -197,10 +201,23 @@ bool gemm_if_tiny(index_t M, index_t N, index_t K, const T* A, index_t a_row, in
   return true;
 }
 
+/// Sums that go on: only the routes that store sums load them.
+template <class In, class Out>
+[[gnu::noinline]] void gemm_goes_on(const Gemm<In, Out>& asked) {
+  if (asked.K <= 0) return;
+  with_kernels<In>([&](const auto& kernels) {
+    using Table = std::remove_cvref_t<decltype(kernels)>;
+    Gemm<In, Out> call = asked;
+    call.threads = threads_of(call, kernels);
+    if (!Product<In, Out, Table>(call, kernels).run()) gemm_without_memory(call, kernels);
+  });
+}
+
 template <class In, class Out>
 void gemm(const Gemm<In, Out>& asked) {
   if (asked.M <= 0 || asked.N <= 0) return;
   if (has_degenerate_strides(asked)) return gemm(clamped(asked));
+  if (asked.chain == Chain::goes_on) return gemm_goes_on(asked);
   // Vectors run along the rows of C, whose elements should be contiguous.
   if (asked.c_col != 1 && asked.c_row == 1) return gemm_swapped(asked);
   const bool zero = asked.K <= 0 || asked.alpha == 0;

@@ -141,7 +141,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
                                                             : block_rows(),
                            mr_);
     keeps_b_ = (packs_b_ && !fuses_b_) || share_b_ || blocks_.mc > first_rows_;
-    keeps_sums_ = kc_blocks_ > 1 || axpys();
+    keeps_sums_ = kc_blocks_ > 1 || axpys() || goes_on();
     sums_in_c_ = std::is_same_v<Sum, Out> && call.c_col == 1 && call.beta == 0 &&
                  blocks_.stream != Stream::axpy;
     // Rows of sums an odd number of cache lines apart are in different sets.
@@ -155,8 +155,8 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     const bool only_stores =
         plain_ || (ends_in_tiles_ && call.beta == Scalar{0} && call.last.changes_nothing());
     adds_to_far_c_ = call.beta != Scalar{0} && call.M * call.N * size > caches().l2 / 2;
-    const bool streams = only_stores && kc_blocks_ == 1 && blocks_.stream == Stream::none &&
-                         call.c_row * size % vector == 0 &&
+    const bool streams = only_stores && kc_blocks_ == 1 && !goes_on() &&
+                         blocks_.stream == Stream::none && call.c_row * size % vector == 0 &&
                          call.M * call.N * size > 8 * caches().l2;
     const auto beyond = static_cast<index_t>(reinterpret_cast<std::uintptr_t>(call.C) %
                                              static_cast<std::uintptr_t>(vector));
@@ -276,13 +276,15 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
                            std::abs(call_.b_row) * static_cast<index_t>(sizeof(In)),
                            call_.b_col == 1,
                            call_.b_row == 1,
-                           kernels_.axpys > 0,
-                           kernels_.dot_rows,
+                           kernels_.axpys > 0 && !goes_on(),
+                           goes_on() ? 0 : kernels_.dot_rows,
                            B == nullptr && !b_is_small() && call_.a_col == 1 &&
                                kernels_.reads_a(call_.K, call_.a_row, call_.a_col),
                            call_.a_col * static_cast<index_t>(sizeof(In)) % 4096 == 0};
     return B == nullptr ? block(in) : block_packed(in, B->kc(), B->nr(), B->nr());
   }
+  /// Does C hold sums to begin with? Forms that keep all sums in registers do not load them.
+  bool goes_on() const { return call_.chain == Chain::goes_on; }
   /// Do tasks process all of their columns in one call, as run_unpacked does?
   bool axpys() const { return blocks_.stream == Stream::axpy || one_kc_block(); }
   /// All of K in one KC block, with the sums in registers.
@@ -431,7 +433,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     micro.a_row = pack_a_ ? 1 : a_row();
     micro.a_k = pack_a_ ? kernels_.rows : call_.a_col;
     micro.b_k = pack_b_ ? blocks_.nr : call_.b_row;
-    micro.resume = part.kc_block > 0;
+    micro.resume = part.kc_block > 0 || goes_on();
     micro.stream = stream_c_;
     return micro;
   }

@@ -123,13 +123,18 @@ int above_stderr(int descriptor) {
   return higher;
 }
 
-void write_all(int descriptor, const std::byte* bytes, std::size_t size, const std::string& path) {
+/// At `offset`; below 0: where the descriptor is.
+void write_all(int descriptor, index_t offset, const std::byte* bytes, std::size_t size,
+               const std::string& path) {
   const QuietSignals quiet;
   while (size > 0) {
     // The kernel takes at most 2 GiB in one call.
-    const ssize_t done = uninterrupted(
-        [&] { return ::write(descriptor, bytes, std::min<std::size_t>(size, 1u << 30)); });
+    const std::size_t now = std::min<std::size_t>(size, 1u << 30);
+    const ssize_t done = uninterrupted([&] {
+      return offset < 0 ? ::write(descriptor, bytes, now) : pwrite(descriptor, bytes, now, offset);
+    });
     if (done < 0) fail(path, "writing", errno);
+    if (offset >= 0) offset += done;
     bytes += done;
     size -= static_cast<std::size_t>(done);
   }
@@ -285,7 +290,11 @@ int AtomicFile::descriptor() const { return state_->descriptor; }
 bool AtomicFile::is_regular() const { return !state_->temporary.empty(); }
 
 void AtomicFile::write(const void* bytes, std::size_t size) {
-  write_all(state_->descriptor, static_cast<const std::byte*>(bytes), size, state_->path);
+  write_all(state_->descriptor, -1, static_cast<const std::byte*>(bytes), size, state_->path);
+}
+
+void AtomicFile::write_at(index_t offset, const void* bytes, std::size_t size) {
+  write_all(state_->descriptor, offset, static_cast<const std::byte*>(bytes), size, state_->path);
 }
 
 void AtomicFile::reserve(index_t size) {

@@ -38,6 +38,14 @@ LadderEntry entry_of_split_k() {
           no_tile};
 }
 
+void go_on(const Problem& p, const void* A, const void* B, void* sums, int threads) {
+  visit_packed(p, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
+    auto gemm = gemm_of<In, Out>(p, A, B, sums, nullptr, threads);
+    gemm.chain = cpu::Chain::goes_on;
+    cpu::gemm(gemm);
+  });
+}
+
 Plan packed_plan(const Problem& problem, const Options& options, std::string_view what) {
   constexpr std::string_view packed = "packed";
   Options asked = options;

@@ -43,6 +43,10 @@ cpu::Gemm<In, Out> gemm_of(const Problem& p, const void* A, const void* B, void*
   return gemm;
 }
 
+/// sums += A * B as the chains of sums go on over a further part of K: see cpu::Chain. `p` is this
+/// part of a product of the packed path into the type of its sums, of alpha 1 and beta 0.
+void go_on(const Problem& p, const void* A, const void* B, void* sums, int threads);
+
 /// The plan of a call that only the packed path can run; `what` it multiplies says why ("a packed
 /// matrix"). Throws Error(argument) where the options ask for another algorithm, and as make_plan
 /// does.

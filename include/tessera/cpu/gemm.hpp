@@ -58,6 +58,12 @@ struct BiasVector {
   }
 };
 
+/// Where the sums over K begin: at zero, or, of a K that comes in parts, with what C holds of the
+/// parts before. These go on as one chain would: all parts together have the bits of the whole,
+/// where each but the last is a multiple of 64 deep. For alpha = 1, beta = 0, no bias and no last
+/// step, C of the type of the sums, its columns contiguous.
+enum class Chain : std::uint8_t { begins, goes_on };
+
 /// The arguments of a product. A is (M,K), B is (K,N), C is (M,N); strides in elements, any sign;
 /// transposition
 /// is a stride. C overlaps neither A nor B, and its elements do not overlap. In and Out: double,
@@ -80,6 +86,7 @@ struct Gemm {
   BiasVector<Scalar> bias{};
   LastStep<Scalar> last{};  ///< activation and clamp
   int threads = 0;          ///< upper limit; 0: default_threads()
+  Chain chain = Chain::begins;
 };
 
 /// Runs it. Throws nothing; without memory for packing it takes a slower route that needs none.

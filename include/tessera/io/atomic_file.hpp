@@ -39,6 +39,8 @@ class AtomicFile {
 
   void write(const void* bytes, std::size_t size);
   void write(std::string_view text) { write(text.data(), text.size()); }
+  /// Writes at a place of a regular file; write() goes on where it was.
+  void write_at(index_t offset, const void* bytes, std::size_t size);
   /// Reserves disk space for a file of `size` bytes, so that a full disk is known now.
   void reserve(index_t size);
   /// Flushes, renames, flushes the folder. Call once; no write may follow.

@@ -1,0 +1,24 @@
+// A new .npy file in C order whose elements are handed over block by block, in any order: results
+// of any size with little memory. As AtomicFile: the file is there as a whole or not at all.
+#pragma once
+
+#include "tessera/io/atomic_file.hpp"
+
+namespace tessera {
+
+class BlockOutput {
+ public:
+  /// Reserves the disk space, so that a full disk is an Error(resource) before any arithmetic.
+  BlockOutput(std::string path, DType dtype, index_t rows, index_t cols, Overwrite overwrite);
+  /// Writes a block whose first element has the place (row, col); the elements of its rows are side
+  /// by side.
+  void write(const Array& block, index_t row, index_t col);
+  /// Gives the file its name; the caller has written every element.
+  void commit() { file_.commit(); }
+
+ private:
+  AtomicFile file_;
+  index_t cols_, offset_ = 0;
+};
+
+}  // namespace tessera

@@ -1,0 +1,213 @@
+// Products in a budget: see multiply_memory.hpp. The files are opened, the plan of one rank is made
+// and run.
+#include "multiply_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "conversion.hpp"
+#include "operand.hpp"
+#include "process/clock.hpp"
+#include "scale/out_of_core.hpp"
+#include "shell/json_text.hpp"
+#include "shell/progress.hpp"
+#include "shell/write_file.hpp"
+#include "tessera/core/text.hpp"
+#include "tessera/io/block_output.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+/// A, B and C0 as files, and their types.
+struct LargeOperands {
+  MatrixFile a, b;
+  std::optional<MatrixFile> c0;
+  DType natural = DType::f32;
+  scale::Types types;
+};
+
+MatrixFile opened_matrix(const std::string& path, const std::string& what, bool is_row,
+                         const MultiplyRequest& request) {
+  ReadOptions options;
+  if (!request.dtype.empty()) {
+    const DType type = parse_dtype(request.dtype);
+    if (type == DType::bf16 || type == DType::f16) options.untyped = type;
+  }
+  MatrixFile out(path, options);
+  if (out.shape().size() == 1) {
+    const index_t n = out.shape()[0];
+    if (is_row) out.reshape(1, n);
+    else out.reshape(n, 1);
+  }
+  out.require_matrix(cat(what, " (", path, ")"));
+  return out;
+}
+
+LargeOperands open_operands(const MultiplyRequest& request) {
+  LargeOperands out{opened_matrix(request.a, "A", true, request),
+                    opened_matrix(request.b, "B", false, request),
+                    {},
+                    {},
+                    {}};
+  if (request.transpose_a) out.a.transpose();
+  if (request.transpose_b) out.b.transpose();
+  require_inner_extents(request, out.a.rows(), out.a.cols(), out.b.rows(), out.b.cols());
+  const DType a = out.a.dtype(), b = out.b.dtype();
+  out.natural = product_type(a, b);
+  const DType type = request.dtype.empty() ? out.natural : parse_dtype(request.dtype);
+  out.types = scale::types_of(type);
+  if (multiplied_as_bytes(request, a, b, type)) out.types.in_a = a, out.types.in_b = b;
+  out.types.a = a, out.types.b = b;
+  if (request.c.empty()) return out;
+  out.c0.emplace(opened_matrix(request.c, "C0", out.a.rows() == 1, request));
+  if (out.c0->rows() != out.a.rows() || out.c0->cols() != out.b.cols()) {
+    throw Error(Category::shape, cat("C0 (", request.c, ") does not have the shape of the product"),
+                cat("(", out.a.rows(), ",", out.b.cols(), ")"),
+                cat("(", out.c0->rows(), ",", out.c0->cols(), ")"));
+  }
+  out.types.c0 = out.c0->dtype();
+  if (request.beta.value_or(0) == 0) out.c0.reset();
+  return out;
+}
+
+/// Where the user chose the type, each piece is looked at before it is converted.
+scale::Source source_of(const MultiplyRequest& request, const MatrixFile& file, bool transposed,
+                        DType to, DType natural, std::string what) {
+  scale::Source out{&file, {}};
+  if (request.dtype.empty() || file.dtype() == to) return out;
+  out.examine = [=, what = std::move(what)](const Array& piece, index_t row, index_t col) {
+    Conversion found = examine_conversion(piece, to);
+    if (found.lost == 0) return;
+    found.row += row, found.col += col;
+    if (transposed) std::swap(found.row, found.col);
+    require_lossless(found, piece, to, natural, what);
+  };
+  return out;
+}
+
+Plan plan_of_blocks(const MultiplyRequest& request, const LargeOperands& in) {
+  Problem problem;
+  problem.M = in.a.rows(), problem.N = in.b.cols(), problem.K = in.a.cols();
+  problem.in = in.types.in_a, problem.out = in.types.out;
+  if (in.types.in_b != in.types.in_a) problem.in_b = in.types.in_b;
+  problem.a = {problem.K, 1}, problem.b = {problem.N, 1}, problem.c = {problem.N, 1};
+  problem.alpha = request.alpha, problem.beta = request.beta.value_or(0);
+  Options options;
+  options.algorithm = request.algorithm, options.threads = request.threads;
+  if (!request.tile.empty()) options.tile = parse_tile(request.tile);
+  Plan plan = make_plan(problem, options);
+  // Sums of bytes are exact in any order: slices along K take the place of its parts.
+  if (plan.algorithm == "split_k" && request.algorithm == "auto") plan.algorithm = "packed";
+  const bool whole = plan.algorithm != "packed";
+  if (plan.algorithm == "split_k" || (whole && in.types.sum != in.types.out))
+    throw Error(Category::argument,
+                cat("--memory does not go with ", plan.algorithm, " in ", name(in.types.out)),
+                "auto or packed");
+  return plan;
+}
+
+void check_memory_request(const MultiplyRequest& request) {
+  const auto refuse = [](const char* what, const char* advice) {
+    throw Error(Category::argument, cat("--memory does not go with ", what), {}, {}, advice);
+  };
+  if (request.device != "cpu") refuse("--device", "leave --device out");
+  if (request.verify) refuse("--verify", "leave one of the two out");
+  if (!request.dry_run &&
+      output_format(request.output,
+                    request.format.empty() ? Format::automatic : parse_format(request.format)) !=
+          Format::npy)
+    refuse("this format of the output", "write a .npy file");
+  if (!request.dry_run && request.output == "-") refuse("standard output", "name a file");
+}
+
+scale::ScalePlan scale_plan_of(const MultiplyRequest& request, const LargeOperands& in,
+                               const Plan& plan) {
+  const index_t kept =
+      in.a.memory() + in.b.memory() + (in.c0 ? in.c0->memory() : 0);  // of files without slices
+  if (kept >= request.memory)
+    throw Error(Category::resource,
+                "the memory is too small for the files that are read as a whole",
+                cat("more than ", bytes_text(kept)), bytes_text(request.memory),
+                "convert them to .npy, or allow more memory");
+  scale::Request asked;
+  asked.shape = {in.a.rows(), in.b.cols(), in.a.cols()};
+  asked.types = in.types;
+  asked.memory = request.memory - kept;
+  asked.reads_c0 = in.c0.has_value();
+  if (plan.algorithm != "packed") asked.chains = scale::Chains::whole;
+  return make_scale_plan(asked);
+}
+
+/// Bytes that blocks are asked of the files for; what is in memory is asked for nothing.
+double planned_read(const LargeOperands& in, const scale::Schedule& schedule) {
+  return (in.a.is_sliced() ? schedule.read_a : 0) + (in.b.is_sliced() ? schedule.read_b : 0) +
+         (in.c0 && in.c0->is_sliced() ? schedule.read_c0 : 0);
+}
+
+nlohmann::ordered_json bytes_json(double read, double planned, double written) {
+  return {{"read", read}, {"planned_read", planned}, {"written", written}};
+}
+
+}  // namespace
+
+int multiply_in_memory(const shell::Context& context, const MultiplyRequest& request) {
+  check_memory_request(request);
+  const LargeOperands in = open_operands(request);
+  const Plan plan = plan_of_blocks(request, in);
+  const scale::ScalePlan forecast = scale_plan_of(request, in, plan);
+  if (request.dry_run) {
+    context.print(to_string(forecast));
+    return 0;
+  }
+  const scale::Schedule& schedule = forecast.schedule;
+  shell::note_other_names(context, request.output);
+  BlockOutput output(request.output, in.types.out, in.a.rows(), in.b.cols(),
+                     request.force ? Overwrite::replace : Overwrite::refuse);
+  scale::OutOfCore product{schedule, in.types, plan};
+  product.a = source_of(request, in.a, request.transpose_a, in.types.in_a, in.natural,
+                        cat("A (", request.a, ")"));
+  product.b = source_of(request, in.b, request.transpose_b, in.types.in_b, in.natural,
+                        cat("B (", request.b, ")"));
+  if (in.c0)
+    product.c0 =
+        source_of(request, *in.c0, false, in.types.out, in.natural, cat("C0 (", request.c, ")"));
+  product.write = [&](const Array& block, index_t row, index_t col) {
+    output.write(block, row, col);
+  };
+  shell::Progress progress(
+      context, cat("multiplying, ", bytes_text(static_cast<index_t>(schedule.moved())), " to move"),
+      schedule.moved());
+  product.progress = [&](double moved) { progress.update(moved); };
+  const auto start = process::Clock::now();
+  scale::run_out_of_core(product);
+  output.commit();
+  progress.finish();
+  const double seconds = process::seconds_since(start);
+  const index_t read = in.a.bytes_read() + in.b.bytes_read() + (in.c0 ? in.c0->bytes_read() : 0);
+  const double gflops = plan.problem.flops() / std::max(1e-9, seconds) * 1e-9;
+  context.note(fmt::format(
+      "{}: ({},{}) = ({},{}) * ({},{}) in {}; {} x {} blocks in {}, {} read, {} written; {}, "
+      "{:.2f} "
+      "GFLOP/s",
+      request.output, in.a.rows(), in.b.cols(), in.a.rows(), in.a.cols(), in.b.rows(), in.b.cols(),
+      name(in.types.out), schedule.blocks_down(), schedule.blocks_across(),
+      bytes_text(schedule.memory), bytes_text(read),
+      bytes_text(static_cast<index_t>(schedule.written)), shell::duration_text(seconds), gflops));
+  if (context.json) {
+    context.print(shell::json_text(
+        {{"output", request.output},
+         {"bytes",
+          bytes_json(static_cast<double>(read), planned_read(in, schedule), schedule.written)},
+         {"memory", schedule.memory},
+         {"blocks", {schedule.blocks_down(), schedule.blocks_across(), schedule.slices()}},
+         {"seconds", seconds},
+         {"gflops", gflops}}));
+  }
+  return 0;
+}
+
+}  // namespace tessera::cli

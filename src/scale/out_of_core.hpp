@@ -1,0 +1,34 @@
+// Runs a Schedule on files: a thread reads the slices of A and B one ahead of the arithmetic, sums
+// stay in memory, finished blocks of C are handed over. The bits are those of the product in one
+// piece: a sum that is cut along K goes on as the same chain. Called by `tessera multiply`.
+#pragma once
+
+#include <functional>
+
+#include "tessera/io/matrix_file.hpp"
+#include "tessera/matmul/plan.hpp"
+#include "tessera/scale/plan.hpp"
+
+namespace tessera::scale {
+
+/// An operand, and what is asked of each piece of it before it is converted.
+struct Source {
+  const MatrixFile* file = nullptr;
+  std::function<void(const Array&, index_t, index_t)> examine = {};
+};
+
+struct OutOfCore {
+  Schedule schedule;
+  Types types;
+  Plan plan;  ///< of the whole product: algorithm, threads, alpha, beta
+  Source a, b, c0;
+  /// Takes a finished part of C: its elements, row and column of the first.
+  std::function<void(const Array&, index_t, index_t)> write;
+  /// Told the bytes moved so far, after each slice.
+  std::function<void(double)> progress = [](double) {};
+};
+
+/// Throws what the files throw.
+void run_out_of_core(const OutOfCore& product);
+
+}  // namespace tessera::scale

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""tessera multiply --memory: the same bits in any budget, the bytes of the plan, and no more memory."""
+import json
+import os
+import random
+import resource
+import struct
+
+import harness
+
+
+class MultiplyInMemory(harness.CommandTest):
+    def setUp(self):
+        super().setUp()
+        random.seed(3)
+
+    def random_npy(self, name, rows, cols, dtype="f32"):
+        self.write_npy(name, [[random.uniform(-1, 1) if dtype[0] == "f" else random.randint(-100, 100) for _ in range(cols)]
+                              for _ in range(rows)], dtype)
+
+    def same_bits(self, budgets, *words):
+        """Multiplies in one piece and in each budget; the reports of the latter."""
+        self.succeeds("multiply", *words, "-o", "whole.npy", "--force")
+        reports = []
+        for budget in budgets:
+            run = self.succeeds("multiply", *words, "-o", "blocks.npy", "--force", "--memory", budget, "--json")
+            self.assertEqual(self.path("blocks.npy").read_bytes(), self.path("whole.npy").read_bytes(), (budget, words))
+            reports.append(json.loads(run.out))
+            read = reports[-1]["bytes"]
+            self.assertEqual(read["read"], read["planned_read"])
+            self.no_leftovers()
+        return reports
+
+    def test_every_schedule_has_the_bits_of_the_whole_product(self):
+        self.random_npy("a.npy", 150, 400)
+        self.random_npy("b.npy", 400, 130)
+        reports = self.same_bits((20000, 40000, 100000, "1MiB"), "a.npy", "b.npy")
+        self.assertGreater(reports[0]["blocks"][0] * reports[0]["blocks"][1], 4)
+        self.assertTrue(any(report["blocks"][2] > 1 for report in reports), reports)
+
+    def test_types_and_orders(self):
+        for dtype in ("f64", "i8", "i32"):
+            self.random_npy("a.npy", 70, 200, dtype)
+            self.write_npy("b.npy", [random.randint(-50, 50) for _ in range(200 * 60)], dtype, fortran=True, shape=(200, 60))
+            self.same_bits((12000, 30000), "a.npy", "b.npy")
+            self.same_bits((12000,), "b.npy", "a.npy", "--transpose-a", "--transpose-b")
+        self.same_bits((30000,), "a.npy", "b.npy", "--dtype", "f64")
+        self.random_npy("a.npy", 70, 200)
+        for dtype in ("f16", "bf16"):
+            self.same_bits((12000, 20000), "a.npy", "a.npy", "--transpose-b", "--dtype", dtype)
+
+    def test_epilogue_and_other_formats(self):
+        self.random_npy("a.npy", 70, 200)
+        self.random_npy("b.npy", 200, 60, "f64")
+        self.random_npy("c0.npy", 70, 60, "f32")
+        self.same_bits((40000,), "a.npy", "b.npy", "--alpha", "-1.5", "--beta", "0.25", "--c", "c0.npy")
+        self.succeeds("multiply", "a.npy", "b.npy", "-o", "p.safetensors:p", "--dtype", "f32")
+        self.succeeds("multiply", "a.npy", "b.npy", "-o", "p.npz:p", "--dtype", "f32")
+        self.same_bits((20000,), "p.safetensors:p", "c0.npy", "--transpose-a")
+        self.same_bits((60000,), "p.npz:p", "c0.npy", "--transpose-a")
+        self.same_bits((60000,), "a.npy", "b.npy", "--algorithm", "tiled", "--dtype", "f32")
+
+    def test_the_memory_is_kept(self):
+        n = 2048
+        block = struct.pack(f"<{n}f", *(random.uniform(-1, 1) for _ in range(n)))
+        self.write_npy("a.npy", [[0.0]])
+        header = harness.npy_header((n, n), "f32")
+        self.path("a.npy").write_bytes(header + block * n)
+        budget = 4 << 20
+        pid = os.fork()
+        if pid == 0:
+            os.chdir(self.folder)
+            os.execv(harness.COMMAND, [str(harness.COMMAND), "multiply", "a.npy", "a.npy", "-o", "c.npy", "--memory", str(budget), "-q"])
+        _, status, used = os.wait4(pid, 0)
+        self.assertEqual(status, 0)
+        if not harness.sanitized("address", "thread"):
+            self.assertLess(used.ru_maxrss * 1024, budget + (64 << 20))
+
+    def test_refusals(self):
+        self.random_npy("a.npy", 30, 30)
+        for words in (("--verify",), ("--format", "npz"), ("--algorithm", "split_k"), ("--memory", "x")):
+            self.fails(2, "multiply", "a.npy", "a.npy", "-o", "c.npy", "--memory", "1MiB", *words)
+        self.fails(1, "multiply", "a.npy", "a.npy", "-o", "c.npy", "--memory", "50", says=("at least",))
+        self.write_npy("bad.npy", [[0.5] * 30] * 30)
+        self.fails(2, "multiply", "a.npy", "bad.npy", "-o", "c.npy", "--memory", "1MiB", "--dtype", "i32")
+        self.assertFalse(self.path("c.npy").exists())
+
+    def test_file_size_limit(self):
+        self.random_npy("a.npy", 200, 10)
+        limits = [(resource.RLIMIT_FSIZE, 20000)]
+        self.fails(1, "multiply", "a.npy", "a.npy", "--transpose-b", "-o", "c.npy", "--memory", "10kB", limits=limits)
+        self.no_leftovers()
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,67 @@
+// Sums that go on: a product whose K comes in parts has the bits of the product in one piece, for
+// every type, shape, order of strides and number of threads.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cpu/multiply.hpp"
+
+namespace tessera {
+namespace {
+
+using testing::Guarded;
+using testing::RandomData;
+using testing::Shape;
+
+template <class In, class Out>
+void expect_the_same_bits(Shape s, index_t depth, int threads, typename Guarded<In>::Order a_order,
+                          typename Guarded<In>::Order b_order) {
+  Guarded<In> A(s.M, s.K, a_order), B(s.K, s.N, b_order);
+  Guarded<Out> whole(s.M, s.N), parts(s.M, s.N);
+  A.fill(RandomData(1, std::is_integral_v<In>)), B.fill(RandomData(2, std::is_integral_v<In>));
+  cpu::Gemm<In, Out> call;
+  call.threads = threads;
+  testing::multiply(call, A.view(), B.view(), whole.view());
+  const auto all = testing::call_on(call, A.view(), B.view(), parts.view());
+  for (index_t k = 0; k < s.K; k += depth) {
+    auto part = all;
+    part.A += k * all.a_col, part.B += k * all.b_row, part.K = std::min(depth, s.K - k);
+    part.chain = k == 0 ? cpu::Chain::begins : cpu::Chain::goes_on;
+    cpu::gemm(part);
+  }
+  EXPECT_EQ(testing::difference(parts, [&](index_t i, index_t j) { return whole(i, j); }), "")
+      << s.M << " " << s.N << " " << s.K << " by " << depth << ", " << threads << " threads";
+  EXPECT_TRUE(parts.guards_intact());
+}
+
+template <class In, class Out>
+void expect_every_shape() {
+  using Order = typename Guarded<In>::Order;
+  for (const Shape s : {Shape{1, 1, 200},
+                        {1, 300, 700},
+                        {300, 1, 700},
+                        {3, 37, 1000},
+                        {17, 5, 129},
+                        {64, 64, 64},
+                        {130, 90, 1500},
+                        {31, 400, 333}}) {
+    for (const index_t depth : {64, 192, 1024}) {
+      for (const int threads : {1, 3}) {
+        expect_the_same_bits<In, Out>(s, depth, threads, Order::row_major, Order::row_major);
+        expect_the_same_bits<In, Out>(s, depth, threads, Order::col_major, Order::col_major);
+      }
+    }
+  }
+}
+
+TEST(Chain, GoesOnWithTheSameBits) {
+  expect_every_shape<double, double>();
+  expect_every_shape<float, float>();
+  expect_every_shape<f16, float>();
+  expect_every_shape<bf16, float>();
+  expect_every_shape<std::int8_t, std::int32_t>();
+  expect_every_shape<std::uint8_t, std::int32_t>();
+}
+
+}  // namespace
+}  // namespace tessera
