@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "conversion.hpp"
+#include "io/block_output.hpp"
 #include "operand.hpp"
 #include "process/clock.hpp"
 #include "scale/out_of_core.hpp"
@@ -16,7 +17,6 @@
 #include "shell/progress.hpp"
 #include "shell/write_file.hpp"
 #include "tessera/core/text.hpp"
-#include "tessera/io/block_output.hpp"
 
 namespace tessera::cli {
 

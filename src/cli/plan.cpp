@@ -9,13 +9,13 @@
 #include <optional>
 
 #include "commands.hpp"
+#include "io/matrix_file.hpp"
 #include "operand.hpp"
 #include "process/clock.hpp"
 #include "shell/algorithm_options.hpp"
 #include "shell/json_text.hpp"
 #include "shell/options.hpp"
 #include "shell/write_file.hpp"
-#include "tessera/io/matrix_file.hpp"
 #include "tessera/matmul/matmul.hpp"
 
 namespace tessera::cli {

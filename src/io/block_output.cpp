@@ -1,5 +1,5 @@
 // Blocks of a .npy file: see block_output.hpp.
-#include "tessera/io/block_output.hpp"
+#include "block_output.hpp"
 
 #include "npy.hpp"
 #include "tessera/core/text.hpp"

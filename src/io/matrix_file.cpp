@@ -1,7 +1,7 @@
 // Blocks of a matrix in a file: see matrix_file.hpp. Runs of elements that are side by side in the
 // file are read by one call each, straight to where they belong or, where the type or the order of
 // bytes differs, through a buffer of a megabyte.
-#include "tessera/io/matrix_file.hpp"
+#include "matrix_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -24,7 +24,7 @@ namespace tessera {
 namespace {
 
 /// Bytes of the buffer that elements of another type go through.
-constexpr index_t kPiece = 1 << 20;
+constexpr index_t kStagingBytes = 1 << 20;
 /// The kernel takes at most 2 GiB in one call.
 constexpr index_t kMostAtOnce = 1 << 30;
 constexpr index_t kPage = 4096;
@@ -231,8 +231,8 @@ void MatrixFile::read_pieces(
                 lines = s.in_rows ? block.rows : block.cols;
   const index_t first = s.in_rows ? block.col : block.row,
                 count = s.in_rows ? block.cols : block.rows;
-  const index_t wide = std::min(count, kPiece / size),
-                high = std::max<index_t>(1, kPiece / size / wide);
+  const index_t wide = std::min(count, kStagingBytes / size),
+                high = std::max<index_t>(1, kStagingBytes / size / wide);
   const Array buffer = make_array(s.dtype, {std::min(high, lines), wide});
   for (index_t line = line0; line < line0 + lines; line += high) {
     const index_t now = std::min(high, line0 + lines - line);

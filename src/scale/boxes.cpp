@@ -82,7 +82,7 @@ std::array<index_t*, 2> ends(Box& box, int extent) {
 }
 
 void cut(Bisection& search, const Box& box, int ranks, std::vector<Box>& out) {
-  const std::array<index_t, 3> extents{box.M(), box.N(), box.K()};
+  const std::array<index_t, 3> extents{box.m(), box.n(), box.k()};
   const bool empty = std::any_of(extents.begin(), extents.end(), [](index_t e) { return e <= 0; });
   const bool one = std::all_of(extents.begin(), extents.end(), [](index_t e) { return e == 1; });
   if (ranks == 1 || empty || one) {

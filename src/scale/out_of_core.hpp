@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "tessera/io/matrix_file.hpp"
+#include "io/matrix_file.hpp"
 #include "tessera/matmul/plan.hpp"
 #include "tessera/scale/plan.hpp"
 

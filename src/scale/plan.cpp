@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "boxes.hpp"
+#include "real.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/scale/bounds.hpp"
@@ -15,8 +16,6 @@ namespace {
 
 constexpr int kMostRanks = 1 << 16;
 constexpr index_t kMostExtent = index_t{1} << 38;
-
-double real(index_t n) { return static_cast<double>(n); }
 
 void check(const Request& request) {
   const Shape& s = request.shape;
@@ -50,7 +49,7 @@ Loads loads_of(const Schedule& s, const Types& types) {
 }
 
 std::size_t largest(const std::vector<Box>& boxes) {
-  const auto volume = [](const Box& b) { return real(b.M()) * real(b.N()) * real(b.K()); };
+  const auto volume = [](const Box& b) { return real(b.m()) * real(b.n()) * real(b.k()); };
   const auto at = std::max_element(boxes.begin(), boxes.end(), [&](const Box& a, const Box& b) {
     return volume(a) < volume(b);
   });
@@ -79,7 +78,7 @@ ScalePlan::Time forecast(const ScalePlan& plan) {
     for (const RankPart& rank : plan.ranks) {
       const Box& b = rank.box;
       out.arithmetic =
-          std::max(out.arithmetic, 2 * real(b.M()) * real(b.N()) * real(b.K()) / speeds.flops);
+          std::max(out.arithmetic, 2 * real(b.m()) * real(b.n()) * real(b.k()) / speeds.flops);
     }
   }
   if (speeds.network > 0) {
@@ -143,8 +142,8 @@ ScalePlan make_scale_plan(const Request& request) {
     for (std::size_t n = 0; n < boxes.size(); ++n) {
       const Box& box = boxes[n];
       held[n] = static_cast<index_t>(
-          (real(box.M()) * real(box.K()) - received[n].a) * size_of(types.in_a) +
-          (real(box.K()) * real(box.N()) - received[n].b) * size_of(types.in_b));
+          (real(box.m()) * real(box.k()) - received[n].a) * size_of(types.in_a) +
+          (real(box.k()) * real(box.n()) - received[n].b) * size_of(types.in_b));
     }
   }
   const Box& box = boxes[largest(boxes)];
@@ -153,7 +152,7 @@ ScalePlan make_scale_plan(const Request& request) {
     throw Error(Category::resource, "the memory of a rank is too small for its share of A and B",
                 cat("more than ", bytes_text(most_held)), bytes_text(request.memory),
                 "allow more memory, or take more ranks");
-  plan.schedule = plan_schedule({{box.M(), box.N(), box.K()},
+  plan.schedule = plan_schedule({{box.m(), box.n(), box.k()},
                                  types,
                                  request.memory - most_held,
                                  request.reads_c0,

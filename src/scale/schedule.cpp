@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "real.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/scale/bounds.hpp"
@@ -32,8 +33,6 @@ constexpr index_t kParts = 8;
 constexpr index_t kMostBlocks = 1 << 20;  // along one extent: bounds the search
 
 index_t ceil_div(index_t a, index_t b) { return (a + b - 1) / b; }
-double real(index_t n) { return static_cast<double>(n); }
-
 class Search {
  public:
   explicit Search(const ScheduleRequest& request)

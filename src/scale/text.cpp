@@ -53,9 +53,9 @@ std::string range(const ScalePlan& plan, Extent extent) {
 
 std::string split_line(const ScalePlan& plan) {
   if (plan.request.ranks == 1) return "one rank";
-  return cat(plan.request.ranks, " boxes of ", range(plan, [](const Box& b) { return b.M(); }),
-             " x ", range(plan, [](const Box& b) { return b.N(); }), " x ",
-             range(plan, [](const Box& b) { return b.K(); }), " (M x N x K)");
+  return cat(plan.request.ranks, " boxes of ", range(plan, [](const Box& b) { return b.m(); }),
+             " x ", range(plan, [](const Box& b) { return b.n(); }), " x ",
+             range(plan, [](const Box& b) { return b.k(); }), " (M x N x K)");
 }
 
 std::string blocks_line(const Schedule& s) {
@@ -65,6 +65,20 @@ std::string blocks_line(const Schedule& s) {
     return cat(grid, " sums; A and B stream in ", s.slices(), " slices of ", s.depth, " along K");
   return cat(grid, "; ", name(s.resident), " stay, ",
              s.resident == Resident::rows_of_a ? "columns of B" : "rows of A", " stream");
+}
+
+/// Boxes with elements, so that what is in front hides what is behind it.
+std::vector<const RankPart*> back_to_front(const ScalePlan& plan) {
+  std::vector<const RankPart*> order;
+  for (const RankPart& part : plan.ranks) {
+    if (part.box.m() > 0 && part.box.n() > 0) order.push_back(&part);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const RankPart* a, const RankPart* b) {
+    if (a->box.k1 <= b->box.k0 || b->box.k1 <= a->box.k0) return a->box.k0 > b->box.k0;
+    if (a->box.m1 <= b->box.m0 || b->box.m1 <= a->box.m0) return a->box.m0 > b->box.m0;
+    return a->box.n0 < b->box.n0;
+  });
+  return order;
 }
 
 }  // namespace
@@ -117,17 +131,7 @@ std::string picture(const ScalePlan& plan) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
       "font-family=\"sans-serif\" font-size=\"12\">\n",
       2 * margin + width + depth, 2 * margin + height + depth);
-  std::vector<const RankPart*> order;
-  for (const RankPart& part : plan.ranks) {
-    if (part.box.M() > 0 && part.box.N() > 0) order.push_back(&part);
-  }
-  // From the back to the front, so that what is in front hides what is behind it.
-  std::stable_sort(order.begin(), order.end(), [](const RankPart* a, const RankPart* b) {
-    if (a->box.k1 <= b->box.k0 || b->box.k1 <= a->box.k0) return a->box.k0 > b->box.k0;
-    if (a->box.m1 <= b->box.m0 || b->box.m1 <= a->box.m0) return a->box.m0 > b->box.m0;
-    return a->box.n0 < b->box.n0;
-  });
-  for (const RankPart* part : order) {
+  for (const RankPart* part : back_to_front(plan)) {
     const Box& b = part->box;
     const int number = static_cast<int>(part - plan.ranks.data());
     const double hue = std::fmod(137.508 * number, 360.0);

@@ -34,7 +34,7 @@ Schedule schedule_of(const Shape& shape, index_t memory, Chains chains = Chains:
 }
 
 double volume(const Box& b) {
-  return static_cast<double>(b.M()) * static_cast<double>(b.N()) * static_cast<double>(b.K());
+  return static_cast<double>(b.m()) * static_cast<double>(b.n()) * static_cast<double>(b.k());
 }
 
 bool meet(const Box& a, const Box& b) {

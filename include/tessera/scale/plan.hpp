@@ -29,9 +29,9 @@ Types types_of(DType in);
 /// Half-open ranges of positions: rows [m0, m1), columns [n0, n1), and [k0, k1) along K.
 struct Box {
   index_t m0 = 0, m1 = 0, n0 = 0, n1 = 0, k0 = 0, k1 = 0;
-  index_t M() const { return m1 - m0; }
-  index_t N() const { return n1 - n0; }
-  index_t K() const { return k1 - k0; }
+  index_t m() const { return m1 - m0; }
+  index_t n() const { return n1 - n0; }
+  index_t k() const { return k1 - k0; }
   bool operator==(const Box&) const = default;
 };
 
