@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <new>
 
 namespace tessera {
@@ -47,17 +48,15 @@ double quota_of_version_1(const std::string& folder) {
 /// The smaller one, where 0 is none.
 double stricter(double a, double b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
 
-/// The least quota of the group at `path` and its ancestors.
-double strictest(const std::string& mount, std::string path,
-                 double (*quota_of)(const std::string&)) {
-  double out = quota_of(mount);
-  for (; !path.empty(); path.resize(path.rfind('/'))) out = stricter(out, quota_of(mount + path));
-  return out;
-}
-
-double read_quota(const std::string& root) {
+/// Calls found(folder, version) for each group of this process and all above it, which limit
+/// `controller`.
+template <class Found>
+void each_group(const std::string& root, const std::string& controller, const Found& found) {
   const std::string mount = root + "/sys/fs/cgroup";
-  double out = 0;
+  const auto all = [&](const std::string& top, std::string path, int version) {
+    found(top, version);
+    for (; !path.empty(); path.resize(path.rfind('/'))) found(top + path, version);
+  };
   const std::string groups = start_of(root + "/proc/self/cgroup");
   for (std::size_t at = 0, end = 0; at < groups.size(); at = end + 1) {
     end = std::min(groups.find('\n', at), groups.size());
@@ -66,11 +65,44 @@ double read_quota(const std::string& root) {
     if (second == std::string::npos || line[second + 1] != '/') continue;
     const std::string controllers = ',' + line.substr(first + 1, second - first - 1) + ',';
     const std::string path = line.substr(second + 1);
-    if (controllers == ",,") out = stricter(out, strictest(mount, path, quota_of_version_2));
-    else if (controllers.find(",cpu,") != std::string::npos)
-      out = stricter(out, strictest(mount + "/cpu", path, quota_of_version_1));
+    if (controllers == ",,") all(mount, path, 2);
+    else if (controllers.find(',' + controller + ',') != std::string::npos)
+      all(mount + '/' + controller, path, 1);
   }
+}
+
+double read_quota(const std::string& root) {
+  double out = 0;
+  each_group(root, "cpu", [&](const std::string& folder, int version) {
+    out = stricter(out, version == 2 ? quota_of_version_2(folder) : quota_of_version_1(folder));
+  });
   return out;
+}
+
+constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+
+/// The number at the beginning of a text, or behind `key`; below 0 where there is none, as in
+/// "max".
+std::int64_t number_in(const std::string& text, const std::string& key = {}) {
+  const auto at = text.find(key);
+  if (at == std::string::npos) return -1;
+  const char* const begin = text.c_str() + at + key.size();
+  char* end = nullptr;
+  const long long value = std::strtoll(begin, &end, 10);
+  return end == begin ? -1 : value;
+}
+
+/// What one group still allows. Half of the figures would say that nothing is free.
+std::int64_t memory_room_of(const std::string& folder, int version) {
+  const std::string limit = version == 2 ? "/memory.max" : "/memory.limit_in_bytes";
+  const std::string used = version == 2 ? "/memory.current" : "/memory.usage_in_bytes";
+  const std::int64_t most = number_in(start_of(folder + limit));
+  const std::int64_t now = number_in(start_of(folder + used));
+  const std::string figures = start_of(folder + "/memory.stat");
+  if (most < 0 || now < 0 || figures.empty()) return kNoLimit;
+  // Cached pages of files count as used, but give way.
+  const std::int64_t cached = number_in('\n' + figures, "\ninactive_file ");
+  return std::max<std::int64_t>(0, most - now + std::max<std::int64_t>(0, cached));
 }
 
 }  // namespace
@@ -81,6 +113,17 @@ double cgroup_cpu_quota(const std::string& root) {
   } catch (const std::bad_alloc&) {
     return 0;  // out of memory: the product runs without a quota
   }
+}
+
+std::int64_t cgroup_memory_room(const std::string& root) {
+  std::int64_t out = kNoLimit;
+  try {
+    each_group(root, "memory", [&](const std::string& folder, int version) {
+      out = std::min(out, memory_room_of(folder, version));
+    });
+  } catch (const std::bad_alloc&) {
+  }
+  return out;
 }
 
 }  // namespace tessera

@@ -1,6 +1,7 @@
-// The CPU quota that the control group of this process imposes.
+// The CPU quota and the memory that the control groups of this process leave it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace tessera {
@@ -9,5 +10,9 @@ namespace tessera {
 /// ancestors; 0 where there is none. Reads cgroups v2 and v1. `root` is a prefix of all paths, for
 /// tests.
 double cgroup_cpu_quota(const std::string& root = {});
+
+/// Bytes that the memory limits of this process's cgroup and of those above it still allow, cached
+/// pages of files counted as free; the largest number where there is no limit.
+std::int64_t cgroup_memory_room(const std::string& root = {});
 
 }  // namespace tessera

@@ -13,6 +13,7 @@
 #include <limits>
 #include <new>
 
+#include "base/cgroup.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/io/array.hpp"
 
@@ -43,26 +44,6 @@ index_t number_after(std::string_view text, std::string_view key, index_t otherw
   return error == std::errc{} ? value : otherwise;
 }
 
-/// What the cgroup (version 2 or 1, as seen from inside a container) still allows.
-index_t cgroup_room() {
-  for (const auto& [limit_file, usage_file, stat_file] :
-       {std::array{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current",
-                   "/sys/fs/cgroup/memory.stat"},
-        std::array{"/sys/fs/cgroup/memory/memory.limit_in_bytes",
-                   "/sys/fs/cgroup/memory/memory.usage_in_bytes",
-                   "/sys/fs/cgroup/memory/memory.stat"}}) {
-    const index_t limit = number_after(small_file(limit_file), "", kUnlimited);
-    const std::string usage_text = small_file(usage_file), stat_text = small_file(stat_file);
-    // Half of the figures would say that nothing is free.
-    if (limit == kUnlimited || usage_text.empty() || stat_text.empty()) continue;
-    const index_t usage = number_after(usage_text, "", 0);
-    // Cached file pages count as used, but give way.
-    const index_t cache = number_after(stat_text, "\ninactive_file ", 0);
-    return std::max<index_t>(0, limit - usage + cache);
-  }
-  return kUnlimited;
-}
-
 /// What RLIMIT_AS still allows.
 index_t address_space_room() {
   rlimit limit{};
@@ -79,7 +60,7 @@ index_t address_space_room() {
 index_t available_memory() {
   const index_t free =
       number_after(small_file("/proc/meminfo"), "MemAvailable:", kUnlimited / 1024) * 1024;
-  return std::min({free, cgroup_room(), address_space_room()});
+  return std::min({free, index_t{cgroup_memory_room()}, address_space_room()});
 }
 
 namespace io {

@@ -1,5 +1,5 @@
-// CPU quotas of cgroups, read from a folder that looks like a system: at the top, further down, in
-// both versions.
+// CPU quotas and memory limits of cgroups, read from a folder that looks like a system: at the top,
+// further down, in both versions.
 #include "base/cgroup.hpp"
 
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 namespace tessera {
 namespace {
@@ -62,6 +63,34 @@ TEST_F(Cgroup, OfVersion1ItBelongsToTheCpuController) {
   write("sys/fs/cgroup/cpu/batch/cpu.cfs_quota_us", "50000");
   write("sys/fs/cgroup/cpu/batch/cpu.cfs_period_us", "100000");
   EXPECT_EQ(quota(), 0.5);
+}
+
+TEST_F(Cgroup, MemoryThatIsLeftIsTheLeastOfAllGroupsAbove) {
+  const auto room = [&] { return cgroup_memory_room(root_.string()); };
+  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(room(), none);
+  write("proc/self/cgroup", "0::/job/step");
+  write("sys/fs/cgroup/job/step/memory.max", "max");
+  EXPECT_EQ(room(), none);
+  const auto group = [&](const std::string& folder, const char* most) {
+    write(folder + "/memory.max", most);
+    write(folder + "/memory.current", "3000");
+    write(folder + "/memory.stat", "anon 2000\ninactive_file 500\nactive_file 7");
+  };
+  group("sys/fs/cgroup", "1000000");
+  EXPECT_EQ(room(), 997500);
+  group("sys/fs/cgroup/job", "10000");
+  EXPECT_EQ(room(), 7500) << "a job's limit is below the top";
+  group("sys/fs/cgroup/job/step", "2000");
+  EXPECT_EQ(room(), 0);
+}
+
+TEST_F(Cgroup, MemoryOfVersion1BelongsToItsController) {
+  write("proc/self/cgroup", "4:cpu:/job\n9:memory:/batch");
+  write("sys/fs/cgroup/memory/batch/memory.limit_in_bytes", "5000");
+  write("sys/fs/cgroup/memory/batch/memory.usage_in_bytes", "1000");
+  write("sys/fs/cgroup/memory/batch/memory.stat", "cache 1\ninactive_file 10");
+  EXPECT_EQ(cgroup_memory_room(root_.string()), 4010);
 }
 
 }  // namespace
