@@ -27,9 +27,11 @@ std::string start_of(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return {};
   char text[4096];
-  const ssize_t count = read(file, text, sizeof text);
+  std::size_t length = 0;
+  for (ssize_t count; (count = read(file, text + length, sizeof text - length)) > 0;)
+    length += static_cast<std::size_t>(count);
   close(file);
-  return {text, static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
+  return {text, length};
 }
 
 double quota_of_version_2(const std::string& folder) {

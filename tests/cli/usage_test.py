@@ -150,7 +150,7 @@ class Misspelt(harness.CommandTest):
         self.fails(2, "mutliply", "a", "b", says=["unknown command 'mutliply'", "did you mean 'multiply'?"])
         self.fails(2, "puzzle", "bogus", says="unknown command 'bogus': expected one of list, start, run")
         self.fails(2, "puzzle", says="no command given: expected list, start, run")
-        self.fails(2, "xyzzy", says="unknown command 'xyzzy': expected one of multiply, compare")
+        self.fails(2, "xyzzy", says="unknown command 'xyzzy': expected one of multiply, plan, compare")
         self.fails(2, "layout", "eval")
         self.fails(2, "layout", "evl", says="did you mean 'eval'?")
         self.fails(2, "layout", "evl", "4:1", says="unknown command 'evl'; did you mean 'eval'?")
