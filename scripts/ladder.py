@@ -199,8 +199,8 @@ def tables(counted, results, source, seen, seen_source, made, others):
     out += "|---|--:|--:|--:|--:|---|--:|\n"
     for name in STEPS:
         out += line([f"`{name}`", *speed_cells(name, rows), steps[name].busiest, three_digits(steps[name].bound)])
-    out += "\n`tensor_core` multiplies f32 as TF32: its peer is cuBLAS with TF32, its peak that of the tensor cores. The step before\n"
-    out += "`pipelined` is `block_tiled_vectorized`, the best one on CUDA cores.\n"
+    out += "\n`tensor_core` multiplies f32 as TF32: it is compared with cuBLAS in TF32 and the peak of the tensor cores. The step before\n"
+    out += "`pipelined` is `block_tiled_vectorized`, the fastest one on CUDA cores.\n"
     out += "\n" + others + "## What each step does\n\n"
     m, n, k = counted["shape"]
     out += f"For a thousand multiply-adds of a thread, counted by the checker in one block of a {m} x {n} x {k} product"
@@ -218,8 +218,8 @@ def blocks_of(code, counted):
 
 def machine_code_table(made, counted):
     """What a thread executes for one tile along k, and how many share a multiprocessor."""
-    out = f"## What nvcc made of them\n\nnvcc {made['nvcc']} for {made['architecture']}, f32, each default tile. A thread on its way around the\n"
-    out += "main loop, where tiles are whole and move as wide as the step can; blocks of one multiprocessor by registers, shared memory, threads:\n\n"
+    out = f"## What nvcc made of them\n\nnvcc {made['nvcc']} for {made['architecture']}, f32, each default tile. Counts are per thread and\n"
+    out += "iteration of the main loop, for whole tiles and the widest copies of the step; blocks per multiprocessor by registers, shared memory, threads:\n\n"
     out += line(["step", "registers", "blocks", "warps", "instructions", "multiply-adds", "share", "loads", "reads of shared memory", "others"])
     out += "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
     for name in STEPS:
@@ -237,7 +237,7 @@ def beside_cublas(folder):
     if not files:
         return ""
     day = files[-1].name.split("-bench-")[0]
-    out = f"## Other types and sizes\n\nFrom `bench/results/gpu/{day}-bench-*.json`. `auto` is what a product takes that names no algorithm.\n\n"
+    out = f"## Other types and sizes\n\nFrom `bench/results/gpu/{day}-bench-*.json`. `auto` is the default algorithm of a product.\n\n"
     out += line(["type", "size", "algorithm", "TFLOP/s", "cuBLAS", "x cuBLAS", "share of peak"]) + "|---|--:|---|--:|--:|--:|--:|\n"
     for path in (each for each in files if each.name.startswith(day + "-bench-")):
         rows = [entry for entry in json.loads(path.read_text())["benchmarks"]
