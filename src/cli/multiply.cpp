@@ -87,6 +87,9 @@ void check_request(const shell::Context& context, const MultiplyRequest& request
     throw Error(Category::argument, "--c is given, but without --beta it is not read",
                 "--beta Y beside --c");
   if (!request.dtype.empty()) require_product(parse_dtype(request.dtype));
+  if (request.resume && request.memory == 0)
+    throw Error(Category::argument, "--resume is given, but the product is not in blocks",
+                "--memory SIZE beside --resume");
   if (request.output == "-" && context.json)
     throw Error(Category::argument, "the result and --json cannot both go to stdout",
                 "-o FILE beside --json");
@@ -187,6 +190,9 @@ void add_multiply(CLI::App& root, shell::Context& context) {
   shell::add_threads(*app, request->threads);
   shell::add_bytes(*app, "--memory", request->memory,
                    "Work in so much memory, such as 2GiB: see 'tessera plan'; C is a .npy file");
+  shell::add_flag(
+      *app, "--resume", request->resume,
+      "With --memory: keep finished blocks where the work is interrupted, and go on from them");
   shell::add_flag(*app, "--force", request->force, "Replace an output that exists");
   shell::add_choice(*app, "--format", request->format, {"npy", "npz", "mtx", "safetensors"},
                     "Format of the output; default: by the ending of its name");

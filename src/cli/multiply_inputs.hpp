@@ -11,7 +11,7 @@ namespace tessera::cli {
 
 struct MultiplyRequest {
   std::string a, b, c, output;
-  bool transpose_a = false, transpose_b = false, force = false, verify = false, dry_run = false;
+  bool transpose_a = false, transpose_b = false, force = false, verify = false, dry_run = false, resume = false;
   double alpha = 1;
   std::optional<double> beta;  // without one, C0 has no use
   std::string dtype, algorithm = "auto", tile, device = "cpu", format;

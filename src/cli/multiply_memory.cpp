@@ -5,14 +5,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "conversion.hpp"
-#include "io/block_output.hpp"
+#include "io/block_journal.hpp"
+#include "io/checksum.hpp"
 #include "operand.hpp"
 #include "process/clock.hpp"
 #include "scale/out_of_core.hpp"
+#include "shell/build_info.hpp"
 #include "shell/json_text.hpp"
 #include "shell/progress.hpp"
 #include "shell/write_file.hpp"
@@ -152,6 +155,93 @@ nlohmann::ordered_json bytes_json(double read, double planned, double written) {
   return {{"read", read}, {"planned_read", planned}, {"written", written}};
 }
 
+/// All that the bytes of the output depend on.
+nlohmann::ordered_json question_of(const MultiplyRequest& request, const LargeOperands& in,
+                                   const Plan& plan, const scale::Schedule& s) {
+  nlohmann::ordered_json out = {
+      {"--memory", bytes_text(request.memory)},
+      {"A", in.a.identity()},
+      {"B", in.b.identity()},
+      {"C0", in.c0 ? in.c0->identity() : ""},
+      {"shape", {s.shape.M, s.shape.N, s.shape.K}},
+      {"transposed", {request.transpose_a, request.transpose_b}},
+      {"type", name(in.types.out)},
+      {"alpha and beta", {cat(plan.problem.alpha), cat(plan.problem.beta)}},
+      {"algorithm", cat(plan.algorithm, " ", to_string(plan.tile))},
+      {"blocks", {scale::name(s.resident), s.block_m, s.block_n, s.depth}},
+      {"version", shell::version_text().substr(0, shell::version_text().find('\n'))}};
+  // Sums of bf16 are rounded as the instructions do it.
+  if (in.types.in_a == DType::bf16) out["processor"] = shell::instruction_sets();
+  return out;
+}
+
+/// The output in blocks, with the journal that --resume asks for.
+class Output {
+ public:
+  Output(const MultiplyRequest& request, const LargeOperands& in, const Plan& plan,
+         const scale::Schedule& schedule)
+      : schedule_(schedule),
+        finished_(static_cast<std::size_t>(schedule.blocks_down() * schedule.blocks_across())) {
+    namespace fs = std::filesystem;
+    const bool is_link =
+        request.resume && fs::is_symlink(request.output) && fs::exists(request.output);
+    const std::string path = is_link ? fs::canonical(request.output).string() : request.output;
+    if (request.resume) journal_.emplace(path, question_of(request, in, plan, schedule));
+    blocks_.emplace(path, in.types.out, in.a.rows(), in.b.cols(),
+                    request.force ? Overwrite::replace : Overwrite::refuse,
+                    journal_ ? journal_->unfinished() : Unfinished::remove);
+    for (index_t n = 0; journal_ && n < blocks(); ++n) {
+      const std::uint64_t* sum = journal_->find(n);
+      if (sum == nullptr) continue;
+      const scale::Box box = scale::block_of(schedule_, n);
+      finished_[static_cast<std::size_t>(n)] =
+          blocks_->checksum_of(box.m0, box.n0, box.m(), box.n()) == *sum;
+    }
+    already_finished_ = static_cast<index_t>(std::count(finished_.begin(), finished_.end(), true));
+  }
+
+  index_t blocks() const { return static_cast<index_t>(finished_.size()); }
+  index_t already_finished() const { return already_finished_; }
+
+  void connect(scale::OutOfCore& product) {
+    product.write = [this](const Array& part, index_t row, index_t col) {
+      blocks_->write(part, row, col);
+      const auto bytes = static_cast<std::size_t>(part.cols() * size_of(part.dtype()));
+      for (index_t i = 0; journal_ && i < part.rows(); ++i)
+        checksum_ = io::checksum(
+            static_cast<const std::byte*>(part.data()) + static_cast<std::size_t>(i) * bytes, bytes,
+            checksum_);
+    };
+    product.is_finished = [this](index_t n) { return finished_[static_cast<std::size_t>(n)]; };
+    product.finished = [this](index_t n) {
+      if (journal_) journal_->add(n, std::exchange(checksum_, io::kNoChecksum));
+    };
+  }
+
+  void commit() {
+    blocks_->commit();
+    if (journal_) journal_->remove();
+  }
+
+ private:
+  const scale::Schedule& schedule_;
+  std::vector<bool> finished_;
+  index_t already_finished_ = 0;
+  std::optional<BlockJournal> journal_;
+  std::optional<BlockOutput> blocks_;
+  std::uint64_t checksum_ = io::kNoChecksum;  ///< of the block that is being written
+};
+
+void note_what_is_left(const shell::Context& context, const MultiplyRequest& request,
+                       const Output& output) {
+  if (output.already_finished() > 0)
+    context.note(cat("going on: ", output.already_finished(), " of ", output.blocks(),
+                     " blocks are finished"));
+  if (!request.resume && std::filesystem::exists(request.output + ".part.journal"))
+    context.note(cat(request.output,
+                     ".part has blocks of an interrupted product: --resume goes on with them"));
+}
+
 }  // namespace
 
 int multiply_in_memory(const shell::Context& context, const MultiplyRequest& request) {
@@ -165,8 +255,8 @@ int multiply_in_memory(const shell::Context& context, const MultiplyRequest& req
   }
   const scale::Schedule& schedule = forecast.schedule;
   shell::note_other_names(context, request.output);
-  BlockOutput output(request.output, in.types.out, in.a.rows(), in.b.cols(),
-                     request.force ? Overwrite::replace : Overwrite::refuse);
+  Output output(request, in, plan, schedule);
+  note_what_is_left(context, request, output);
   scale::OutOfCore product{schedule, in.types, plan};
   product.a = source_of(request, in.a, request.transpose_a, in.types.in_a, in.natural,
                         cat("A (", request.a, ")"));
@@ -175,13 +265,13 @@ int multiply_in_memory(const shell::Context& context, const MultiplyRequest& req
   if (in.c0)
     product.c0 =
         source_of(request, *in.c0, false, in.types.out, in.natural, cat("C0 (", request.c, ")"));
-  product.write = [&](const Array& block, index_t row, index_t col) {
-    output.write(block, row, col);
-  };
+  output.connect(product);
   shell::Progress progress(
       context, cat("multiplying, ", bytes_text(static_cast<index_t>(schedule.moved())), " to move"),
       schedule.moved());
-  product.progress = [&](double moved) { progress.update(moved); };
+  const double before = schedule.moved() * static_cast<double>(output.already_finished()) /
+                        static_cast<double>(std::max<index_t>(1, output.blocks()));
+  product.progress = [&](double moved) { progress.update(before + moved); };
   const auto start = process::Clock::now();
   scale::run_out_of_core(product);
   output.commit();
@@ -204,6 +294,7 @@ int multiply_in_memory(const shell::Context& context, const MultiplyRequest& req
           bytes_json(static_cast<double>(read), planned_read(in, schedule), schedule.written)},
          {"memory", schedule.memory},
          {"blocks", {schedule.blocks_down(), schedule.blocks_across(), schedule.slices()}},
+         {"resumed_blocks", output.already_finished()},
          {"seconds", seconds},
          {"gflops", gflops}}));
   }

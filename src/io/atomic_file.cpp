@@ -161,13 +161,15 @@ struct AtomicFile::State {
   std::string temporary;  ///< empty when written directly
   std::optional<io::RegisteredTemporary> registered;
   Overwrite overwrite = Overwrite::refuse;
+  Unfinished unfinished = Unfinished::remove;
   int descriptor = -1;
   pid_t process = getpid();
 
   ~State() {
     if (descriptor > STDERR_FILENO) close(descriptor);
     // In a forked child the temporary still belongs to the parent.
-    if (!temporary.empty() && process == getpid()) unlink(temporary.c_str());
+    if (!temporary.empty() && unfinished == Unfinished::remove && process == getpid())
+      unlink(temporary.c_str());
   }
 
   /// Opening a named pipe waits for its reader, perhaps for ever: asked instead, again and again,
@@ -193,6 +195,21 @@ struct AtomicFile::State {
     // A reader that is there but slow is waited for.
     if (descriptor < 0 || fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK) != 0)
       fail(path, "opening", errno);
+  }
+
+  void open_part(mode_t mode) {
+    temporary = target + ".part";
+    const int fresh = unfinished == Unfinished::begin ? O_EXCL : 0;
+    descriptor = above_stderr(uninterrupted([&] {
+      return open(temporary.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | fresh, mode);
+    }));
+    if (descriptor >= 0) return;
+    const int code = errno;
+    temporary.clear();
+    if (code == EEXIST)
+      refuse(path, cat(shown_output(path), ".part exists, but no journal of it"),
+             "remove it or choose another output");
+    fail(path, "creating the .part file beside it", code);
   }
 
   void open_temporary(mode_t mode, bool keep_mode) {
@@ -233,10 +250,12 @@ struct AtomicFile::State {
   }
 };
 
-AtomicFile::AtomicFile(std::string path, Overwrite overwrite) : state_(new State) {
+AtomicFile::AtomicFile(std::string path, Overwrite overwrite, Unfinished unfinished)
+    : state_(new State) {
   State& s = *state_;
   s.path = std::move(path);
   s.overwrite = overwrite;
+  s.unfinished = unfinished;
   if (s.path == "-") {
     s.descriptor = STDOUT_FILENO;
     return;
@@ -264,7 +283,9 @@ AtomicFile::AtomicFile(std::string path, Overwrite overwrite) : state_(new State
   s.folder = folder_of(s.target, s.path);
   if (s.target.back() == '/') refuse(s.path, "the name ends in '/'", "name a file");
   s.target = s.folder + (s.folder == "/" ? "" : "/") + s.target.substr(s.target.rfind('/') + 1);
-  s.open_temporary(exists ? info.st_mode & 07777u : 0666u, exists);
+  const mode_t mode = exists ? info.st_mode & 07777u : 0666u;
+  if (unfinished == Unfinished::remove) s.open_temporary(mode, exists);
+  else s.open_part(mode);
 }
 
 AtomicFile::~AtomicFile() = default;

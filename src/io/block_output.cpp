@@ -1,14 +1,22 @@
 // Blocks of a .npy file: see block_output.hpp.
 #include "block_output.hpp"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "checksum.hpp"
+#include "failure.hpp"
 #include "npy.hpp"
 #include "tessera/core/text.hpp"
+#include "uninterrupted.hpp"
 
 namespace tessera {
 
 BlockOutput::BlockOutput(std::string path, DType dtype, index_t rows, index_t cols,
-                         Overwrite overwrite)
-    : file_(std::move(path), overwrite), cols_(cols) {
+                         Overwrite overwrite, Unfinished unfinished)
+    : file_(std::move(path), overwrite, unfinished), cols_(cols), size_(size_of(dtype)) {
   if (!file_.is_regular())
     throw Error(Category::argument, cat("cannot write ", file_.path(), ": it is no file on a disk"),
                 {}, {}, "name a file");
@@ -16,7 +24,7 @@ BlockOutput::BlockOutput(std::string path, DType dtype, index_t rows, index_t co
   const std::string header = io::npy_header(dtype, {rows, cols}, Order::c);
   offset_ = static_cast<index_t>(header.size());
   file_.reserve(offset_ + count * size_of(dtype));
-  file_.write(header);
+  file_.write_at(0, header.data(), header.size());
 }
 
 void BlockOutput::write(const Array& block, index_t row, index_t col) {
@@ -28,6 +36,27 @@ void BlockOutput::write(const Array& block, index_t row, index_t col) {
   for (index_t i = 0; i < lines; ++i)
     file_.write_at(offset_ + ((row + i) * cols_ + col) * size, data + i * block.row_stride() * size,
                    bytes);
+}
+
+std::uint64_t BlockOutput::checksum_of(index_t row, index_t col, index_t rows, index_t cols) const {
+  std::vector<std::byte> line(static_cast<std::size_t>(cols * size_));
+  std::uint64_t sum = io::kNoChecksum;
+  for (index_t i = row; i < row + rows; ++i) {
+    std::size_t have = 0;
+    while (have < line.size()) {
+      const ssize_t got = io::uninterrupted([&] {
+        return pread(file_.descriptor(), line.data() + have, line.size() - have,
+                     offset_ + (i * cols_ + col) * size_ + static_cast<index_t>(have));
+      });
+      if (got < 0)
+        throw Error(Category::resource, cat("cannot read ", io::shown_output(file_.path()),
+                                            ".part: ", io::errno_text(errno)));
+      if (got == 0) return io::kNoChecksum;  // shorter than it was
+      have += static_cast<std::size_t>(got);
+    }
+    sum = io::checksum(line.data(), line.size(), sum);
+  }
+  return sum;
 }
 
 }  // namespace tessera

@@ -9,16 +9,19 @@ namespace tessera {
 class BlockOutput {
  public:
   /// Reserves the disk space, so that a full disk is an Error(resource) before any arithmetic.
-  BlockOutput(std::string path, DType dtype, index_t rows, index_t cols, Overwrite overwrite);
+  BlockOutput(std::string path, DType dtype, index_t rows, index_t cols, Overwrite overwrite,
+              Unfinished unfinished = Unfinished::remove);
   /// Writes a block whose first element has the place (row, col); the elements of its rows are side
   /// by side.
   void write(const Array& block, index_t row, index_t col);
+  /// The checksum of a block as the file has it: of its rows, one after the other, by checksum().
+  std::uint64_t checksum_of(index_t row, index_t col, index_t rows, index_t cols) const;
   /// Gives the file its name; the caller has written every element.
   void commit() { file_.commit(); }
 
  private:
   AtomicFile file_;
-  index_t cols_, offset_ = 0;
+  index_t cols_, size_, offset_ = 0;
 };
 
 }  // namespace tessera

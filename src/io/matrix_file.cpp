@@ -13,6 +13,7 @@
 #include <cstring>
 #include <utility>
 
+#include "checksum.hpp"
 #include "failure.hpp"
 #include "formats.hpp"
 #include "npy.hpp"
@@ -137,13 +138,12 @@ void MatrixFile::State::open_sliced(const std::string& name, const ReadOptions& 
 }
 
 void MatrixFile::State::identify(const struct stat& info) {
-  std::uint64_t sum = 1469598103934665603u;  // FNV-1a
+  std::uint64_t sum = io::kNoChecksum;
   std::byte page[kPage];
   for (const index_t at : {index_t{0}, info.st_size / 2 / kPage * kPage, info.st_size - kPage}) {
     const ssize_t got = io::uninterrupted(
         [&] { return pread(descriptor, page, sizeof page, std::max<index_t>(0, at)); });
-    for (ssize_t i = 0; i < got; ++i)
-      sum = (sum ^ static_cast<std::uint64_t>(page[i])) * 1099511628211u;
+    if (got > 0) sum = io::checksum(page, static_cast<std::size_t>(got), sum);
   }
   identity = cat(info.st_size, " ", info.st_mtim.tv_sec, " ", info.st_mtim.tv_nsec, " ", sum);
 }

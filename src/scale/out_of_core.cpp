@@ -25,25 +25,35 @@ inline constexpr bool kIsProduct =
     std::is_same_v<T, double> || std::is_same_v<T, float> || std::is_same_v<T, f16> ||
     std::is_same_v<T, bf16> || std::is_same_v<T, std::int32_t>;
 
+/// Row and column of a block among the blocks of C.
+struct BlockPlace {
+  index_t i, j;
+};
+BlockPlace place_of(const Schedule& s, index_t block) {
+  if (s.resident == Resident::columns_of_b)
+    return {block % s.blocks_down(), block / s.blocks_down()};
+  return {block / s.blocks_across(), block % s.blocks_across()};
+}
+
 /// Multiplies slice k of block (i, j) of C; A and B are loaded where they are not there from the
 /// step before.
 struct Step {
-  index_t i, j, k;
+  index_t block, i, j, k;
   bool loads_a, loads_b, first, last;
 };
 
 /// The steps in order; each is made when it is asked for, for there may be many.
 class Steps {
  public:
-  explicit Steps(const Schedule& s)
-      : columns_first_(s.resident == Resident::columns_of_b),
-        down_(s.blocks_down()),
-        across_(s.blocks_across()),
-        slices_(std::max<index_t>(1, s.slices())) {}
-  index_t count() const { return down_ * across_ * slices_; }
+  Steps(const Schedule& s, const std::function<bool(index_t)>& is_finished)
+      : s_(s), slices_(std::max<index_t>(1, s.slices())) {
+    for (index_t block = 0; block < s.blocks_down() * s.blocks_across(); ++block)
+      if (!is_finished(block)) blocks_.push_back(block);
+  }
+  index_t count() const { return static_cast<index_t>(blocks_.size()) * slices_; }
   Step at(index_t number) const {
     const Place now = place(number);
-    Step out{now.i, now.j, now.k, true, true, now.k == 0, now.k + 1 == slices_};
+    Step out{now.block, now.i, now.j, now.k, true, true, now.k == 0, now.k + 1 == slices_};
     if (number == 0) return out;
     const Place before = place(number - 1);
     out.loads_a = before.i != now.i || before.k != now.k;
@@ -53,15 +63,16 @@ class Steps {
 
  private:
   struct Place {
-    index_t i, j, k;
+    index_t block, i, j, k;
   };
   Place place(index_t number) const {
-    const index_t block = number / slices_, k = number % slices_;
-    return columns_first_ ? Place{block % down_, block / down_, k}
-                          : Place{block / across_, block % across_, k};
+    const index_t block = blocks_[static_cast<std::size_t>(number / slices_)];
+    const BlockPlace at = place_of(s_, block);
+    return {block, at.i, at.j, number % slices_};
   }
-  bool columns_first_;
-  index_t down_, across_, slices_;
+  const Schedule& s_;
+  index_t slices_;
+  std::vector<index_t> blocks_;  ///< that are not finished
 };
 
 /// Buffers that one thread fills and another empties, in turn.
@@ -109,7 +120,7 @@ class Runner {
   explicit Runner(const OutOfCore& product)
       : p_(product),
         s_(product.schedule),
-        steps_(s_),
+        steps_(s_, p_.is_finished),
         a_(product.types.in_a, s_.resident == Resident::rows_of_a ? 1 : 2, s_.block_m * s_.depth),
         b_(product.types.in_b, s_.resident == Resident::columns_of_b ? 1 : 2,
            s_.block_n * s_.depth),
@@ -202,7 +213,7 @@ class Runner {
       const Step t = steps_.at(n);
       if (!take(t, now_a, now_b)) return;
       multiply(t, matrix_a(t, now_a - 1), matrix_b(t, now_b - 1));
-      if (t.last) finish(t);
+      if (t.last) finish(t), p_.finished(t.block);
       p_.progress(moved());
     }
   }
@@ -284,6 +295,14 @@ class Runner {
 };
 
 }  // namespace
+
+Box block_of(const Schedule& s, index_t number) {
+  const BlockPlace at = place_of(s, number);
+  const index_t row = at.i * s.block_m, col = at.j * s.block_n;
+  return {row, std::min(row + s.block_m, s.shape.M),
+          col, std::min(col + s.block_n, s.shape.N),
+          0,   s.shape.K};
+}
 
 void run_out_of_core(const OutOfCore& product) {
   if (product.schedule.shape.M == 0 || product.schedule.shape.N == 0) return;

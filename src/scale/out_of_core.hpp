@@ -24,9 +24,16 @@ struct OutOfCore {
   Source a, b, c0;
   /// Takes a finished part of C: its elements, row and column of the first.
   std::function<void(const Array&, index_t, index_t)> write;
+  /// Blocks that need no work, by their numbers in the order of the schedule.
+  std::function<bool(index_t)> is_finished = [](index_t) { return false; };
+  /// Told the number of a block, all of whose parts `write` has taken.
+  std::function<void(index_t)> finished = [](index_t) {};
   /// Told the bytes moved so far, after each slice.
   std::function<void(double)> progress = [](double) {};
 };
+
+/// The part of C that block `number` of the schedule computes; all of K.
+Box block_of(const Schedule& schedule, index_t number);
 
 /// Throws what the files throw.
 void run_out_of_core(const OutOfCore& product);

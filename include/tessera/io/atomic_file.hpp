@@ -1,7 +1,8 @@
 // Writing a file so that a reader sees the complete old or the complete new one, never a part. The
 // bytes go to a temporary in the same folder; commit() writes them through to the disk and renames.
-// Everything else - an error, an exception, leaving the scope, a signal - removes the temporary and
-// leaves the old file as it was. Devices, pipes and "-" (stdout) are written directly.
+// Everything else - an error, an exception, leaving the scope, a signal - leaves the old file as it
+// was and removes the temporary, unless it is asked to stay for a later process. Devices, pipes and
+// "-" (stdout) are written directly.
 #pragma once
 
 #include <memory>
@@ -18,6 +19,13 @@ class RegisteredMapping;
 /// What to do when the output exists.
 enum class Overwrite { refuse, replace };
 
+/// What becomes of an output that is not committed.
+enum class Unfinished {
+  remove,  ///< its temporary is removed
+  begin,   ///< PATH.part, which must be new, keeps its bytes
+  go_on,   ///< PATH.part keeps its bytes and may have some from an earlier process
+};
+
 /// Throws the errors that AtomicFile would throw for this path: an early check before long work.
 /// Leaves nothing behind.
 void check_output(const std::string& path, Overwrite overwrite);
@@ -32,8 +40,9 @@ index_t other_names(const std::string& path);
 /// and SIGPIPE raised by its writes are absorbed.
 class AtomicFile {
  public:
-  AtomicFile(std::string path, Overwrite overwrite);
-  ~AtomicFile();  ///< removes the temporary unless committed
+  explicit AtomicFile(std::string path, Overwrite overwrite,
+                      Unfinished unfinished = Unfinished::remove);
+  ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
