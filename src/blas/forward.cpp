@@ -14,7 +14,6 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +23,11 @@
 
 #include "loaded_objects.hpp"
 #include "tessera/core/text.hpp"
+
+extern "C" {
+/// Has this process been told that its fallback is of no use? Exported for other copies.
+[[gnu::visibility("default")]] int tessera_fallback_complained = 0;
+}
 
 namespace {
 
@@ -135,10 +139,12 @@ void* from_environment(const char* name, std::string& why) {
   return found;
 }
 
-/// Once per process, at the first name.
+/// Once per process, at the first name. The flag is that of the copy that was loaded first: the
+/// other BLAS may call a function that another copy of this library forwards again.
 void complain(const std::string& why, void* found) {
-  static std::atomic<bool> complained = false;
-  if (complained.exchange(true)) return;
+  void* shared = tessera::blas::find_in_first_copy("tessera_fallback_complained");
+  int* flag = shared != nullptr ? static_cast<int*>(shared) : &tessera_fallback_complained;
+  if (__atomic_exchange_n(flag, 1, __ATOMIC_RELAXED) != 0) return;
   Dl_info info;
   const char* other = dladdr(found, &info) != 0 ? info.dli_fname : "another BLAS";
   char path[PATH_MAX];  // of an alternative, the library that is chosen

@@ -25,6 +25,22 @@ void* object_of(void* address) {
   return map;
 }
 
+/// Copies of this library included, in the order of loading.
+std::vector<LoadedObject> every_object() {
+  std::vector<std::string> names;
+  const auto note = [](dl_phdr_info* info, std::size_t, void* list) {
+    static_cast<std::vector<std::string>*>(list)->emplace_back(info->dlpi_name);
+    return 0;
+  };
+  dl_iterate_phdr(note, &names);
+  std::vector<LoadedObject> out;
+  for (const auto& name : names) {
+    void* handle = dlopen(name.empty() ? nullptr : name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (handle != nullptr) out.emplace_back(handle);
+  }
+  return out;
+}
+
 }  // namespace
 
 LoadedObject::LoadedObject(void* handle) : handle_(handle, dlclose) {}
@@ -75,20 +91,15 @@ bool has_wide_integers(std::string_view file) {
 }
 
 std::vector<LoadedObject> loaded_objects() {
-  std::vector<std::string> names;
-  const auto note = [](dl_phdr_info* info, std::size_t, void* list) {
-    static_cast<std::vector<std::string>*>(list)->emplace_back(info->dlpi_name);
-    return 0;
-  };
-  dl_iterate_phdr(note, &names);
-  std::vector<LoadedObject> out;
-  for (const auto& name : names) {
-    void* handle = dlopen(name.empty() ? nullptr : name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-    if (handle == nullptr) continue;
-    LoadedObject object(handle);
-    if (!object.is_tessera()) out.push_back(std::move(object));
-  }
+  std::vector<LoadedObject> out = every_object();
+  std::erase_if(out, [](const LoadedObject& object) { return object.is_tessera(); });
   return out;
+}
+
+void* find_in_first_copy(const char* name) {
+  for (const LoadedObject& object : every_object())
+    if (object.is_tessera()) return object.find(name);
+  return nullptr;
 }
 
 std::string own_folder() {

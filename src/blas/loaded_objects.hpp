@@ -36,6 +36,11 @@ bool has_wide_integers(std::string_view file);
 /// In the order of loading.
 std::vector<LoadedObject> loaded_objects();
 
+/// A symbol of the copy of this library that was loaded first: the same address for all copies. A
+/// process has two where one is preloaded and a program opens the other. Null if that copy is of an
+/// older version without the symbol.
+void* find_in_first_copy(const char* name);
+
 /// The folder of this library's file, symbolic links resolved.
 std::string own_folder();
 
