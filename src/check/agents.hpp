@@ -1,6 +1,7 @@
 // What is ordered before what where threads meet at gates: vector clocks, one number for each
-// agent. Agents are the threads of a block, and what they start and wait for: copies of a gate,
-// products of a warpgroup, bulk stores of a thread. And of each byte, who has accessed it since.
+// agent. Agents are the threads of the blocks that run together, and what they start and wait for:
+// copies of a gate, products of a warpgroup, bulk stores of a thread. And of each byte, who has
+// accessed it since.
 // Private to src/check.
 #pragma once
 
@@ -32,6 +33,10 @@ class AgentClock {
     for (std::size_t i = 0; i < other.times_.size(); ++i)
       times_[i] = std::max(times_[i], other.times_[i]);
   }
+  /// The same of one agent alone.
+  void join(const AgentClock& other, int agent) {
+    if (const std::uint32_t time = other.at(agent)) raise(agent, time);
+  }
   /// Leaves what is ordered before both.
   void intersect(const AgentClock& other) {
     if (other.times_.size() < times_.size()) times_.resize(other.times_.size());
@@ -43,11 +48,26 @@ class AgentClock {
   std::vector<std::uint32_t> times_;
 };
 
+enum class AgentKind : std::uint8_t {
+  thread,
+  gate,    ///< the copies whose bytes come to it, by phase
+  units,   ///< products of a warpgroup, by group
+  reader,  ///< bulk stores of a thread as they read, by group
+  storer,  ///< and as they write
+  copier   ///< plain asynchronous copies of a thread, by group
+};
+struct Agent {
+  AgentKind kind = AgentKind::thread;
+  int owner = 0;  ///< thread, gate or warpgroup
+};
+
 /// One access by an agent.
 struct Trace {
   int agent = -1;  ///< -1: there was none
   std::uint32_t time = 0;
-  std::uint16_t site = 0, thread = 0;  ///< the thread that has started it
+  std::uint16_t site = 0;    ///< as the block knows it whose memory it is
+  std::uint16_t thread = 0;  ///< that has started it
+  std::uint8_t rank = 0;     ///< of the thread's block in its cluster
   tessera::detail::Access how = tessera::detail::Access::load;
   bool of_nothing = false;  ///< a read of what nobody had written
   bool any() const { return agent >= 0; }

@@ -10,7 +10,12 @@ namespace tessera::check {
 using tessera::detail::Access;
 
 Trace AsyncRules::trace_of(int thread, Access how, Here here) const {
-  return {thread, now(thread), recorder_.site_of(here), static_cast<std::uint16_t>(thread), how};
+  return {agent_of(thread),
+          now(thread),
+          recorder_.site_of(here),
+          static_cast<std::uint16_t>(thread),
+          static_cast<std::uint8_t>(rank_),
+          how};
 }
 
 void AsyncRules::access(int region, std::uint64_t offset, std::size_t bytes, Access how,
@@ -30,11 +35,8 @@ void AsyncRules::copies_async(std::uint64_t offset, std::size_t bytes, Here here
 }
 
 bool AsyncRules::is_ordered(const Trace& earlier, const Doer& doer) const {
-  const Agent& mine = agent(doer.trace);
-  const Agent& theirs = agent(earlier);
   // What a thread starts of one kind is ordered for itself, but for copies of one gate.
-  if (mine.kind != AgentKind::gate && mine.kind == theirs.kind && mine.owner == theirs.owner)
-    return true;
+  if (doer.trace.agent == earlier.agent && agent(earlier).kind != AgentKind::gate) return true;
   return doer.before->covers(earlier.agent, earlier.time);
 }
 
@@ -93,6 +95,7 @@ void AsyncRules::meet_write(int region, std::uint64_t offset, AgentCell& cell, c
                                          here_of(doer.trace.site), doer.trace.thread);
   mistake.other_here = here_of(earlier.site);
   mistake.other_thread = earlier.thread;
+  name_blocks(mistake, doer.trace.rank, earlier.rank);
   mistake.detail = verb_of(doer.trace);
   report(std::move(mistake), region, offset);
 }
@@ -126,34 +129,52 @@ void AsyncRules::for_each_element(const BulkMove& move, const Body& body) {
   }
 }
 
-void AsyncRules::copies(int thread, int number, const BulkMove& move, Here here) {
+namespace {
+std::uint64_t bytes_of_box(const BulkFields& f) {
+  return static_cast<std::uint64_t>(f.box[0]) * static_cast<std::uint64_t>(f.box[1]) *
+         static_cast<std::uint64_t>(f.element_bytes);
+}
+}  // namespace
+
+void AsyncRules::loads(int thread, const BulkMove& move, Here here) {
   begin();
-  require_open(thread, number, true, here);
-  GateAt& g = gate(number);
-  const BulkFields& f = move.fields;
-  const auto bytes =
-      static_cast<std::uint64_t>(f.box[0]) * static_cast<std::uint64_t>(f.box[1] * f.element_bytes);
-  g.copied = {thread, here};
-  g.bytes -= static_cast<std::int64_t>(bytes);
-  Trace trace = trace_of(thread, Access::store, here);
-  trace.agent = g.agent;
-  trace.time = static_cast<std::uint32_t>(g.phases);
-  judge(kSharedRegion, move.shared, bytes, {trace, &clock(thread), true});
+  const int bytes = move.fields.element_bytes;
   for_each_element(move, [&](int region, std::uint64_t offset, std::size_t) {
     recorder_.cover_element(region, offset, Touches::kRead);
     if (!recorder_.region(region).is_output) return;
     const Trace read = trace_of(thread, Access::load, here);
-    judge(region, offset, static_cast<std::uint64_t>(f.element_bytes), {read, &clock(thread)});
-    recorder_.read_by({region, f.element_bytes, thread, offset, 0, read.site}, Access::load);
+    judge(region, offset, static_cast<std::uint64_t>(bytes), {read, &clock(thread)});
+    recorder_.read_by({region, bytes, thread, offset, 0, read.site}, Access::load);
   });
+}
+
+void AsyncRules::copies(int thread, int rank, int number, const BulkMove& move, Here here) {
+  block_at(rank).take_copy(*this, thread, number, move, here);
+}
+
+void AsyncRules::take_copy(AsyncRules& by, int thread, int number, const BulkMove& move,
+                           Here here) {
+  require_open(by, thread, number, true, here);
+  GateAt& g = gate(number);
+  const std::uint64_t bytes = bytes_of_box(move.fields);
+  g.copied = {thread, here, by.rank_};
+  g.bytes -= static_cast<std::int64_t>(bytes);
+  Trace trace = by.trace_of(thread, Access::store, here);
+  trace.site = recorder_.site_of(here);
+  trace.agent = g.agent;
+  trace.time = static_cast<std::uint32_t>(g.phases);
+  judge(kSharedRegion, move.shared, bytes, {trace, &by.clock(thread), true});
+  if (&by == this) return;
+  is_reached(trace);
+  // The copy starts after these phases of gates, so its bytes come after them.
+  for (const int agent : cluster_->gates) g.pending.join(by.clock(thread), agent);
 }
 
 void AsyncRules::stores(int thread, const BulkMove& move, Here here) {
   begin();
   Mine& m = mine(thread);
   const BulkFields& f = move.fields;
-  const auto bytes =
-      static_cast<std::uint64_t>(f.box[0]) * static_cast<std::uint64_t>(f.box[1] * f.element_bytes);
+  const std::uint64_t bytes = bytes_of_box(f);
   m.last_store = m.stores;
   m.last_store_here = here;
   m.last_source = {move.shared, static_cast<std::size_t>(bytes)};

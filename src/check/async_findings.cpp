@@ -59,6 +59,7 @@ bool AsyncRules::blame_wait(Mistake& mistake, const Trace& reader, const Trace& 
     mistake.kind = Kind::gate_phase;
     mistake.here = wait.here, mistake.thread = thread;
     mistake.other_here = here_of(copy.site), mistake.other_thread = copy.thread;
+    name_blocks(mistake, rank_, copy.rank);
     return true;
   };
   const bool by_reader = any_thread(reader, [&](int thread) {
@@ -67,8 +68,11 @@ bool AsyncRules::blame_wait(Mistake& mistake, const Trace& reader, const Trace& 
     return is_over && wait.phase < static_cast<std::int64_t>(copy.time) && found(thread, wait);
   });
   if (by_reader) return true;
-  const LastWait& wait = mine_[copy.thread].last_wait;
-  return wait.is_stale && found(copy.thread, wait);
+  const LastWait& wait = block_at(copy.rank).mine_[copy.thread].last_wait;
+  if (!wait.is_stale) return false;
+  found(copy.thread, wait);
+  name_blocks(mistake, copy.rank, copy.rank);
+  return true;
 }
 
 Mistake AsyncRules::race_of(const Trace& earlier, const Doer& doer) {
@@ -96,6 +100,7 @@ Mistake AsyncRules::copied_over(const Trace& earlier, const Doer& copy) {
                                      Memory::shared, here_of(here.site), here.thread);
   out.other_here = here_of(other.site);
   out.other_thread = other.thread;
+  name_blocks(out, here.rank, other.rank);
   out.detail = verb_of(earlier);
   blame_wait(out, earlier, copy.trace);
   if (is_early) told_.push_back(earlier.site);
@@ -109,6 +114,7 @@ Mistake AsyncRules::conflict_of(const Trace& earlier, const Doer& doer) {
         recorder_.mistake_at(kind, Memory::shared, here_of(doer.trace.site), doer.trace.thread);
     out.other_here = here_of(earlier.site);
     out.other_thread = earlier.thread;
+    name_blocks(out, doer.trace.rank, earlier.rank);
     out.writes = writes(doer.trace), out.is_atomic = is_atomic(doer.trace);
     out.detail = verb_of(doer.trace);
     return out;
@@ -141,11 +147,12 @@ void AsyncRules::report(Mistake mistake, int region, std::uint64_t offset) {
   recorder_.report(std::move(mistake), {region, 1, 0, offset, 0, 0});
 }
 
-void AsyncRules::report_gate(int thread, int number, const std::string& detail, Here here,
-                             Here other, int who) {
-  Mistake mistake = recorder_.mistake_at(Kind::gate_arrivals, Memory::shared, here, thread);
-  mistake.other_here = other;
-  mistake.other_thread = who;
+void AsyncRules::report_gate(const Arrival& at, int number, const std::string& detail,
+                             const Arrival& other) {
+  Mistake mistake = recorder_.mistake_at(Kind::gate_arrivals, Memory::shared, at.here, at.thread);
+  mistake.other_here = other.here;
+  mistake.other_thread = other.thread;
+  name_blocks(mistake, at.rank, other.rank);
   mistake.detail = cat(detail, " gate ", number);
   recorder_.add_mistake(std::move(mistake));
 }
@@ -173,6 +180,7 @@ bool AsyncRules::is_written(std::uint64_t offset, std::uint32_t since) const {
 
 void AsyncRules::ends(int thread) {
   if (!is_on()) return;
+  if (is_in_cluster()) cluster_->ended.clock.join(publish(thread));
   const Mine& m = mine(thread);
   if (m.last_copy >= m.copies_awaited)
     report(recorder_.mistake_at(Kind::async_never_waited, Memory::shared, m.last_copy_here, thread),
@@ -185,6 +193,7 @@ void AsyncRules::ends(int thread) {
 
 void AsyncRules::finish() {
   if (!is_on()) return;
+  judge_exit();
   Mistake units;
   if (explain_units(units)) recorder_.add_mistake(std::move(units));
   for (const Nothing& each : nothing_) {
@@ -225,10 +234,13 @@ bool AsyncRules::explain_gates(Mistake& mistake) const {
     const GateAt& g = gates_[static_cast<std::size_t>(waiting_[i].gate)];
     if (g.missing != 0 || g.bytes == 0) continue;
     mistake.kind = Kind::gate_bytes;
-    mistake.here = g.expected.thread < 0 ? g.copied.here : g.expected.here;
-    mistake.thread = g.expected.thread < 0 ? g.copied.thread : g.expected.thread;
-    mistake.other_here = g.copied.thread < 0 ? waiting_[i].here : g.copied.here;
-    mistake.other_thread = g.copied.thread < 0 ? static_cast<int>(i) : g.copied.thread;
+    const Arrival &at = g.expected.thread < 0 ? g.copied : g.expected,
+                  other = g.copied.thread < 0
+                              ? Arrival{static_cast<int>(i), waiting_[i].here, rank_}
+                              : g.copied;
+    mistake.here = at.here, mistake.other_here = other.here;
+    mistake.thread = at.thread, mistake.other_thread = other.thread;
+    name_blocks(mistake, at.rank, other.rank);
     return true;
   }
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
@@ -237,10 +249,10 @@ bool AsyncRules::explain_gates(Mistake& mistake) const {
     const std::int64_t last = std::max<std::int64_t>(g.waits[i].phase, -1);
     if (g.is_early_told || last + 1 >= g.phases) continue;  // a phase that it has not waited for
     mistake.kind = Kind::gate_phase;
-    mistake.here = waiting_[i].here;
-    mistake.thread = static_cast<int>(i);
-    mistake.other_here = g.copied.thread < 0 ? g.arrived.here : g.copied.here;
-    mistake.other_thread = g.copied.thread < 0 ? g.arrived.thread : g.copied.thread;
+    const Arrival& other = g.copied.thread < 0 ? g.arrived : g.copied;
+    mistake.here = waiting_[i].here, mistake.other_here = other.here;
+    mistake.thread = static_cast<int>(i), mistake.other_thread = other.thread;
+    name_blocks(mistake, rank_, other.rank);
     return true;
   }
   return false;
@@ -255,7 +267,18 @@ void AsyncRules::explain(Mistake& mistake) const {
     mistake.other_here = std::exchange(mistake.here, last.here);
     return;
   }
-  if (explain_gates(mistake) || explain_units(mistake) || mistake.kind != Kind::stuck) return;
+  if (explain_here(mistake)) return;
+  for (const AsyncRules* other : cluster_->blocks) {
+    if (other != this && other->is_on() && other->explain_here(mistake)) return;
+  }
+}
+
+bool AsyncRules::explain_here(Mistake& mistake) const {
+  return explain_gates(mistake) || explain_units(mistake) ||
+         (mistake.kind == Kind::stuck && explain_arrivals(mistake));
+}
+
+bool AsyncRules::explain_arrivals(Mistake& mistake) const {
   for (const Waiting& each : waiting_) {
     if (each.gate < 0) continue;
     const GateAt& g = gates_[static_cast<std::size_t>(each.gate)];
@@ -263,8 +286,10 @@ void AsyncRules::explain(Mistake& mistake) const {
     mistake.kind = Kind::gate_arrivals;
     mistake.here = g.opened.here, mistake.thread = g.opened.thread;
     mistake.other_here = g.arrived.here, mistake.other_thread = g.arrived.thread;
-    return;
+    name_blocks(mistake, rank_, g.arrived.rank);
+    return true;
   }
+  return false;
 }
 
 }  // namespace tessera::check

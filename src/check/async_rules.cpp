@@ -11,7 +11,8 @@ namespace tessera::check {
 using tessera::detail::Access;
 
 void AsyncRules::start() {
-  clocks_.clear(), agents_.clear(), agent_index_.clear(), shadows_.clear();
+  cluster_ = &own_, rank_ = first_ = 0;
+  clocks_.clear(), shadows_.clear(), reached_.clear();
   gates_.clear(), mine_.clear(), waiting_.clear(), units_.clear();
   released_.clear(), nothing_.clear(), told_.clear();
 }
@@ -19,6 +20,7 @@ void AsyncRules::start() {
 void AsyncRules::begin() {
   if (is_on()) return;
   threads_ = recorder_.threads_;
+  if (cluster_ == &own_) own_.start({this}, threads_);
   const auto count = static_cast<std::size_t>(threads_);
   clocks_.resize(count);
   mine_.resize(count);
@@ -27,10 +29,9 @@ void AsyncRules::begin() {
   shadows_.resize(recorder_.regions_.size());
   // Times of all begin at 1: what was done before, at time 0, is ordered before everything.
   for (int thread = 0; thread < threads_; ++thread) {
-    agents_.push_back({AgentKind::thread, thread});
-    for (int each = 0; each < threads_; ++each) clock(each).raise(thread, each == thread ? 2 : 1);
+    for (int each = 0; each < threads_; ++each)
+      clock(each).raise(agent_of(thread), each == thread ? 2 : 1);
   }
-  agents_.resize(2 * count);  // the fences of each
   take_over();
   recorder_.settle();
 }
@@ -48,7 +49,11 @@ void AsyncRules::take_over() {
         const bool is_over =
             marks.epoch < r.epoch_ || !r.orders_.empty() ||
             marks.warp_epoch < r.warp_epoch_[static_cast<std::size_t>(r.warp_of(thread))];
-        return Trace{thread, is_over ? 0u : 1u, marks.site[at], static_cast<std::uint16_t>(thread),
+        return Trace{agent_of(thread),
+                     is_over ? 0u : 1u,
+                     marks.site[at],
+                     static_cast<std::uint16_t>(thread),
+                     static_cast<std::uint8_t>(rank_),
                      how};
       };
       if (cell.write.any()) to.write = trace(cell.write, 0, Access::store);
@@ -88,15 +93,17 @@ void AsyncRules::take_over() {
 }
 
 int AsyncRules::agent_of(AgentKind kind, int owner) {
-  const auto [at, is_new] =
-      agent_index_.try_emplace({kind, owner}, static_cast<int>(agents_.size()));
-  if (is_new) agents_.push_back({kind, owner});
+  const auto [at, is_new] = cluster_->agent_index.try_emplace(
+      {rank_, kind, owner}, static_cast<int>(cluster_->agents.size()));
+  if (!is_new) return at->second;
+  cluster_->agents.push_back({kind, owner});
+  if (kind == AgentKind::gate) cluster_->gates.push_back(at->second);
   return at->second;
 }
 
 const AgentClock& AsyncRules::publish(int thread) {
   AgentClock& own = clock(thread);
-  own.raise(thread, own.at(thread) + 1);
+  own.raise(agent_of(thread), now(thread) + 1);
   return own;
 }
 
@@ -143,7 +150,7 @@ void AsyncRules::opens(int thread, int number, std::size_t shared, int arrivals,
   g = {};
   g.shared = shared;
   g.count = g.missing = arrivals;
-  g.opened = {thread, here};
+  g.opened = {thread, here, rank_};
   g.opened_time = now(thread);
   g.agent = agent_of(AgentKind::gate, number);
   for (AgentClock& each : clocks_) each.raise(g.agent, 0);
@@ -155,41 +162,55 @@ void AsyncRules::publishes(int thread) {
   for (GateAt& each : gates_) each.is_published = each.is_published || each.opened.thread == thread;
 }
 
-void AsyncRules::require_open(int thread, int number, bool by_copy, Here here) {
+void AsyncRules::require_open(const AsyncRules& by, int thread, int number, bool by_copy,
+                              Here here) {
   GateAt& g = gate(number);
-  const bool is_seen =
-      g.opened.thread == thread || clock(thread).covers(g.opened.thread, g.opened_time);
-  if (is_seen && (g.is_published || !by_copy)) return;
-  report_gate(thread, number,
-              is_seen ? "starts a copy, with no publish_gates() behind open_gate(), to"
-                      : "uses before open_gate(), which nothing orders before it,",
-              here, g.opened.here, g.opened.thread);
+  const bool is_own = &by == this && g.opened.thread == thread;
+  const bool is_seen = is_own || by.clocks_[static_cast<std::size_t>(thread)].covers(
+                                     agent_of(g.opened.thread), g.opened_time);
+  if (is_seen && (g.is_published || (!by_copy && &by == this))) return;
+  const char* const detail = !is_seen  ? "uses before open_gate(), which nothing orders before it,"
+                             : by_copy ? "starts a copy, with no publish_gates() behind "
+                                         "open_gate(), to"
+                                       : "arrives, with no publish_gates() behind open_gate(), at";
+  report_gate({thread, here, by.rank_}, number, detail, g.opened);
 }
 
-void AsyncRules::arrives(int thread, int number, std::int64_t expected_bytes, Here here) {
+void AsyncRules::arrives(int thread, int rank, int number, std::int64_t expected_bytes, Here here) {
   begin();
-  require_open(thread, number, false, here);
+  block_at(rank).take_arrival(*this, thread, number, expected_bytes, here);
+}
+
+void AsyncRules::take_arrival(AsyncRules& by, int thread, int number, std::int64_t expected_bytes,
+                              Here here) {
+  require_open(by, thread, number, false, here);
   GateAt& g = gate(number);
-  if (expected_bytes != 0) g.expected = {thread, here};
+  const Arrival arrival{thread, here, by.rank_};
+  if (expected_bytes != 0) g.expected = arrival;
   // Who expects bytes goes on to copy them, which is judged.
-  const bool is_early = clock(thread).at(g.agent) < static_cast<std::uint32_t>(g.phases);
+  const bool is_early = by.clock(thread).at(g.agent) < static_cast<std::uint32_t>(g.phases);
   if (is_early && expected_bytes == 0 && g.early.thread < 0) {
-    g.early = {thread, here};
+    g.early = arrival;
     if (g.is_waited_for) tell_early(number);
   }
-  g.arrived = {thread, here};
+  g.arrived = arrival;
   --g.missing;
   g.bytes += expected_bytes;
-  g.pending.join(publish(thread));
+  if (&by != this) {
+    Trace trace = by.trace_of(thread, Access::atomic, here);
+    trace.site = recorder_.site_of(here);
+    is_reached(trace);
+  }
+  g.pending.join(by.publish(thread));
 }
 
 void AsyncRules::tell_early(int number) {
   GateAt& g = gate(number);
   if (std::exchange(g.is_early_told, true)) return;
-  report_gate(g.early.thread, number,
+  report_gate(g.early, number,
               cat("arrives more than ", g.count, g.count == 1 ? " time" : " times",
                   " in a phase, or before it has seen the phase before end, at"),
-              g.early.here, g.opened.here, g.opened.thread);
+              g.opened);
 }
 
 void AsyncRules::phase_ends(int number) {
@@ -202,7 +223,7 @@ void AsyncRules::phase_ends(int number) {
 
 void AsyncRules::waits_at(int thread, int number, unsigned, Here here) {
   begin();
-  require_open(thread, number, false, here);
+  require_open(*this, thread, number, false, here);
   waiting_[static_cast<std::size_t>(thread)] = {number, here};
   GateAt& g = gate(number);
   g.is_waited_for = true;
@@ -225,7 +246,7 @@ void AsyncRules::passes(int thread, int number) {
 void AsyncRules::fences(int thread, Here) {
   begin();
   publish(thread);
-  clock(thread).raise(fence_agent(thread), now(thread));
+  clock(thread).raise(fence_agent(agent_of(thread)), now(thread));
 }
 
 void AsyncRules::commits_stores(int thread) {

@@ -3,12 +3,16 @@
 // within the block is judged here and at once, by clocks: the order in which the engine runs it is
 // one that is legal. Private to src/check.
 //
+// The blocks of a cluster share their clocks. Each keeps what concerns its own shared storage and
+// its own gates, whichever block's thread it is that reaches them.
+//
 // async_rules.cpp follows who has waited for what, async_access.cpp judges accesses,
-// async_findings.cpp says what is wrong.
+// async_cluster.cpp knows the other blocks, async_findings.cpp says what is wrong.
 #pragma once
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -21,12 +25,36 @@ namespace tessera::check {
 
 class BlockRecorder;
 
+class AsyncRules;
+
+/// What the blocks share that run together; a block that runs alone has one of its own.
+struct ClusterRules {
+  std::vector<AsyncRules*> blocks;  ///< by rank
+  std::vector<Agent> agents;
+  std::map<std::tuple<int, AgentKind, int>, int> agent_index;  ///< by rank, kind and owner
+  std::vector<int> gates;                                      ///< their agents
+  /// What is ordered before a barrier of the cluster, as async_rules.hpp and as clocks.hpp know it.
+  struct Meeting {
+    AgentClock clock;
+    std::shared_ptr<Clock> order;
+  };
+  std::map<std::int64_t, Meeting> meetings;  ///< by number; the last two
+  Meeting ended;                             ///< of the threads that have ended
+
+  void start(std::vector<AsyncRules*> members, int threads);
+  Meeting& meeting(std::int64_t number);
+};
+
 class AsyncRules final : public AsyncObserver {
  public:
   explicit AsyncRules(BlockRecorder& recorder) : recorder_(recorder) {}
 
-  /// A new block.
+  /// A new block, which runs alone.
   void start();
+  /// It runs with others, and has this rank among them.
+  void start(ClusterRules& cluster, int rank);
+  ClusterRules& cluster() { return *cluster_; }
+  bool is_in_cluster() const { return cluster_ != &own_; }
   /// Has the block used one of the words?
   bool is_on() const { return !clocks_.empty(); }
   /// An access of the running thread.
@@ -43,8 +71,12 @@ class AsyncRules final : public AsyncObserver {
   void fence();
   void releases(const void* address);
   void acquires(const void* address);
+  void comes_to_cluster(int thread, std::int64_t number);
+  void passes_cluster(int thread, std::int64_t number);
   void ends(int thread);
   void finish();
+  /// Tells what other blocks do to this one that it does not wait for; is there anything?
+  bool judge_exit();
   /// Is it known who has written this byte of shared storage since that epoch?
   bool is_written(std::uint64_t offset, std::uint32_t since) const;
   /// The block cannot go on: says why, where that is known.
@@ -52,11 +84,12 @@ class AsyncRules final : public AsyncObserver {
 
   void opens(int thread, int gate, std::size_t shared, int arrivals, Here here) override;
   void publishes(int thread) override;
-  void arrives(int thread, int gate, std::int64_t expected_bytes, Here here) override;
+  void arrives(int thread, int rank, int gate, std::int64_t expected_bytes, Here here) override;
   void phase_ends(int gate) override;
   void waits_at(int thread, int gate, unsigned phase, Here here) override;
   void passes(int thread, int gate) override;
-  void copies(int thread, int gate, const BulkMove& move, Here here) override;
+  void loads(int thread, const BulkMove& move, Here here) override;
+  void copies(int thread, int rank, int gate, const BulkMove& move, Here here) override;
   void stores(int thread, const BulkMove& move, Here here) override;
   void commits_stores(int thread) override;
   void awaits_stores(int thread, int pending, bool is_read) override;
@@ -69,18 +102,6 @@ class AsyncRules final : public AsyncObserver {
   void touches_sums(const void* first, std::size_t bytes, Here here) override;
 
  private:
-  enum class AgentKind : std::uint8_t {
-    thread,
-    gate,    ///< the copies whose bytes come to it, by phase
-    units,   ///< products of a warpgroup, by group
-    reader,  ///< bulk stores of a thread as they read, by group
-    storer,  ///< and as they write
-    copier   ///< plain asynchronous copies of a thread, by group
-  };
-  struct Agent {
-    AgentKind kind = AgentKind::thread;
-    int owner = 0;  ///< thread, gate or warpgroup
-  };
   /// Who accesses, with what is ordered before it.
   struct Doer {
     Trace trace;
@@ -98,6 +119,7 @@ class AsyncRules final : public AsyncObserver {
   struct Arrival {
     int thread = -1;
     Here here;
+    int rank = 0;  ///< of the thread's block
   };
   struct GateAt {
     std::size_t shared = 0;  ///< where it is
@@ -168,19 +190,33 @@ class AsyncRules final : public AsyncObserver {
   /// What the block has done before.
   void take_over();
   int agent_of(AgentKind kind, int owner);
+  int agent_of(int thread) const { return first_ + thread; }
   AgentClock& clock(int thread) { return clocks_[static_cast<std::size_t>(thread)]; }
   Mine& mine(int thread) { return mine_[static_cast<std::size_t>(thread)]; }
   GateAt& gate(int number) { return gates_[static_cast<std::size_t>(number)]; }
   std::uint32_t now(int thread) const {
-    return clocks_[static_cast<std::size_t>(thread)].at(thread);
+    return clocks_[static_cast<std::size_t>(thread)].at(agent_of(thread));
   }
-  int fence_agent(int thread) const { return threads_ + thread; }
+  /// Of the fences of a thread, whose agent this is.
+  int fence_agent(int agent) const { return agent + threads_; }
   /// What the thread has done so far comes before what others do that see this clock.
   const AgentClock& publish(int thread);
-  void require_open(int thread, int number, bool by_copy, Here here);
+  /// `by`: the rules of the block whose thread uses the gate.
+  void require_open(const AsyncRules& by, int thread, int number, bool by_copy, Here here);
   /// Tells of an arrival that nothing orders behind the end of the phase before.
   void tell_early(int number);
   void complete_units(int warpgroup, std::int64_t number, UnitGroup& group);
+
+  // ---- async_cluster.cpp ----
+  AsyncRules& block_at(int rank) const { return *cluster_->blocks[static_cast<std::size_t>(rank)]; }
+  std::string block_text() const;
+  /// A thread of block `by` arrives at a gate of this one, or starts a copy into it.
+  void take_arrival(AsyncRules& by, int thread, int number, std::int64_t expected_bytes, Here here);
+  void take_copy(AsyncRules& by, int thread, int number, const BulkMove& move, Here here);
+  /// What another block has done here.
+  void is_reached(const Trace& trace);
+  /// Names the blocks of both, where they differ.
+  void name_blocks(Mistake& mistake, int rank, int other_rank) const;
 
   // ---- async_access.cpp ----
   Trace trace_of(int thread, tessera::detail::Access how, Here here) const;
@@ -196,7 +232,7 @@ class AsyncRules final : public AsyncObserver {
   // ---- async_findings.cpp ----
   Here here_of(std::uint16_t site) const;
   const Agent& agent(const Trace& trace) const {
-    return agents_[static_cast<std::size_t>(trace.agent)];
+    return cluster_->agents[static_cast<std::size_t>(trace.agent)];
   }
   /// "reads", "starts a product that reads": what an access is.
   std::string verb_of(const Trace& trace) const;
@@ -213,17 +249,21 @@ class AsyncRules final : public AsyncObserver {
   bool blame_wait(Mistake& mistake, const Trace& reader, const Trace& copy) const;
   Mistake race_of(const Trace& earlier, const Doer& doer);
   void report(Mistake mistake, int region, std::uint64_t offset);
-  void report_gate(int thread, int number, const std::string& detail, Here here, Here other,
-                   int who);
+  void report_gate(const Arrival& at, int number, const std::string& detail, const Arrival& other);
   void report_units(int thread, std::string detail, Here here, Here other, int who);
+  bool explain_here(Mistake& mistake) const;
   bool explain_gates(Mistake& mistake) const;
+  bool explain_arrivals(Mistake& mistake) const;
   bool explain_units(Mistake& mistake) const;
 
   BlockRecorder& recorder_;
+  ClusterRules own_;
+  ClusterRules* cluster_ = &own_;
+  int rank_ = 0;   ///< in the cluster
+  int first_ = 0;  ///< the agent of the block's first thread
   int threads_ = 0;
-  std::vector<AgentClock> clocks_;  ///< by thread; empty: no word was used
-  std::vector<Agent> agents_;
-  std::map<std::pair<AgentKind, int>, int> agent_index_;
+  std::vector<AgentClock> clocks_;    ///< by thread; empty: no word was used
+  std::map<int, Trace> reached_;      ///< by agent: the last that another block has done here
   std::vector<AgentShadow> shadows_;  ///< by region
   std::vector<GateAt> gates_;
   std::vector<Mine> mine_;

@@ -276,6 +276,10 @@ void BlockRecorder::report_endless(const BlockFault& fault) {
 }
 
 void BlockRecorder::fails(const BlockFault& fault) {
+  if (fault.kind == BlockFault::Kind::elsewhere) {
+    failed_ = true;
+    return settle();
+  }
   if (stopped_ || fault.kind == BlockFault::Kind::stopped) report_endless(fault);
   failed_ = true;
   settle();
@@ -283,7 +287,9 @@ void BlockRecorder::fails(const BlockFault& fault) {
   static constexpr Kind kKinds[] = {Kind::diverged_barrier, Kind::missing_barrier, Kind::exception,
                                     Kind::stack_overflow,   Kind::endless,         Kind::crash,
                                     Kind::deadlock,         Kind::barrier_misuse,  Kind::stuck,
-                                    Kind::gate_arrivals};
+                                    Kind::gate_arrivals,    Kind::cluster_exit};
+  const bool is_reached = fault.kind == BlockFault::Kind::cluster_exit && fault.here.line == 0;
+  if (is_reached && rules_ && async_rules_.judge_exit()) return;
   const bool waits =
       fault.kind == BlockFault::Kind::diverged || fault.kind == BlockFault::Kind::missing;
   Mistake mistake =

@@ -98,13 +98,24 @@ void BlockRecorder::start(const Position& block, BlockScheduler& scheduler) {
   barriers_.clear();
   outside_.pending = failed_ = stopped_ = false;
   mode_ = 0;
-  orders_.clear(), stamps_.clear(), pasts_.clear(), atomics_.clear(), polled_.clear();
+  orders_.clear(), stamps_.clear(), cluster_rounds_.clear(), pasts_.clear(), atomics_.clear(),
+      polled_.clear();
   near_releases_.clear(), updated_.clear();
   near_fence_ = {};
   passed_by_.clear();
   unwritten_outputs_.clear();
   async_rules_.start();
   if (rules_ && context_.order->has_fences) begin_order();
+}
+
+void BlockRecorder::join(ClusterRules& cluster, int rank) {
+  async_rules_.start(cluster, rank);
+  if (rules_) begin_order();
+}
+
+void BlockRecorder::takes_turn() {
+  tessera::detail::recorder = this;
+  tessera::detail::async_observer = async_observer();
 }
 
 double BlockRecorder::seconds() const {
@@ -454,6 +465,7 @@ void BlockRecorder::ends(int thread) {
   open_[warp] &= ~lane;
   if (first_ended_ < 0 || thread < first_ended_) first_ended_ = thread;
   if (!failed_) async_rules_.ends(thread);
+  if (!failed_ && rules_ && async_rules_.is_in_cluster()) ends_in_cluster();
   if (alive_[warp] == 0) drain(static_cast<int>(warp));
 }
 

@@ -53,6 +53,9 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
 
   /// The next block is this one, run by this scheduler.
   void start(const Position& block, BlockScheduler& scheduler);
+  /// It runs together with others, and has this rank among them.
+  void join(ClusterRules& cluster, int rank);
+  AsyncRules& async_rules() { return async_rules_; }
   /// What was seen of it.
   BlockResult finish();
   const std::vector<Touches>& touches() const { return touches_; }
@@ -102,6 +105,9 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   bool block_met(const char* name, const Here& here, int ended) override;
   void fails(const BlockFault& fault) override;
   void met_without(const std::vector<int>& threads, std::uint64_t ended, const Here& here) override;
+  void takes_turn() override;
+  void comes_to_cluster(int thread) override;
+  void passes_cluster(int thread, const Here& here) override;
 
  private:
   friend AsyncRules;
@@ -343,6 +349,9 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// From now on the block has clocks.
   void begin_order();
   void add_stamp(int thread);
+  /// What the running thread has done so far, which gets a tick of its own.
+  std::shared_ptr<Clock> end_tick();
+  void ends_in_cluster();
   /// What the running thread does from now on is ordered as it is now.
   void stamp_running(Here here);
   /// These threads have met; `own`: what they have done themselves, as far as no epoch says so.
@@ -472,6 +481,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   std::vector<Here> barriers_;         ///< of the block so far, each place once
   std::vector<Ordering> orders_;       ///< by thread; empty: the block has no clocks
   std::vector<Stamp> stamps_;
+  std::vector<std::int64_t> cluster_rounds_;  ///< by thread: barriers of the cluster it came to
   std::vector<std::uint32_t> replayed_;  ///< the stamp of each thread, as far as events are judged
   Releases near_releases_;               ///< among the threads of the block
   Here near_fence_;  ///< one that reaches no other block; line 0: there was none

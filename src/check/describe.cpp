@@ -110,6 +110,9 @@ std::string async_text(const Mistake& m, const std::string& who, const std::stri
                    " and ends without waiting for it");
       return cat(who, " ", m.detail, " ", target(m), " at ", here, ", while the bulk store that ",
                  other, " starts at ", there, " may still be writing it");
+    case Kind::cluster_exit:
+      if (m.is_exact) return cat(who, " reaches a block that has ended: ", m.detail);
+      return cat(who, " ", m.detail, " at ", here, ": nothing orders that before the block's end");
     default: return m.detail;
   }
 }
@@ -302,6 +305,8 @@ constexpr std::array<std::string_view, kKindNames.size()> kHints = {
     "before end; open and publish gates before the barrier",
     "wait_bulk_read<N>(t) by the thread that has stored, then a barrier, belong before this write",
     "wait_bulk<0>(t) by the thread that has stored, before it ends or hands the result on",
+    "cluster_barrier(t), by all threads of all blocks, belongs between the last copy or arrival "
+    "and the end of any block",
     "let as many arrive as each gate counts, and expect what the copies bring",
     "give kernels memory of cudaMalloc, and copy between it and the host by cudaMemcpy",
     "free memory when the last kernel and copy that use it have ended",

@@ -13,7 +13,7 @@ Location location_of(const Here& here) { return {here.file, here.line, here.colu
 
 /// What a collision of blocks only knows as region and distance.
 void name_element(Mistake& mistake, const RunContext& context) {
-  if (mistake.other_block < 0) return;
+  if (mistake.other_block < 0 || mistake.memory != Memory::global) return;
   const auto number = static_cast<std::size_t>(std::stoi(mistake.tensor));
   const Region& region = context.regions[number - kFirstBuffer];
   const auto& buffer = context.launch.buffers[static_cast<std::size_t>(region.buffer)];
@@ -119,7 +119,7 @@ bool ends_a_block(Kind kind) {
       Kind::exception,        Kind::endless,         Kind::stack_overflow, Kind::crash,
       Kind::diverged_barrier, Kind::missing_barrier, Kind::mma_misuse,     Kind::deadlock,
       Kind::barrier_misuse,   Kind::stuck,           Kind::gate_phase,     Kind::gate_bytes,
-      Kind::gate_arrivals,    Kind::mma_unordered};
+      Kind::gate_arrivals,    Kind::mma_unordered,   Kind::cluster_exit};
   return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <span>
 #include <thread>
 
 #include "block_recorder.hpp"
@@ -104,6 +105,13 @@ class Watchdog {
   std::thread thread_;
 };
 
+int blocks_together(const Launch& launch) { return static_cast<int>(volume(launch.cluster)); }
+
+/// Block `rank` of cluster number `number`; clusters of one block are blocks.
+Position position_in(const Launch& launch, std::int64_t number, int rank) {
+  return tessera::detail::block_of_cluster(number, rank, launch.cluster, launch.grid);
+}
+
 BlockTask task_of(const RunContext& context, const Position& block,
                   tessera::detail::Residents& residents) {
   const Launch& launch = context.launch;
@@ -122,10 +130,7 @@ BlockTask task_of(const RunContext& context, const Position& block,
 
 /// While one lives, the kernels on this OS thread are heard.
 struct Listening {
-  explicit Listening(BlockRecorder& by) {
-    tessera::detail::recorder = &by;
-    tessera::detail::async_observer = by.async_observer();
-  }
+  explicit Listening(BlockRecorder& by) { by.takes_turn(); }
   ~Listening() {
     tessera::detail::recorder = nullptr;
     tessera::detail::async_observer = nullptr;
@@ -134,21 +139,46 @@ struct Listening {
   Listening& operator=(const Listening&) = delete;
 };
 
-BlockResult run_block(const RunContext& context, Workers::Worker& worker, std::int64_t linear,
-                      tessera::detail::Residents& residents) {
-  const Launch& launch = context.launch;
-  const Position block = position_of(static_cast<int>(linear), launch.grid);
-  worker.recorder.start(block, worker.scheduler);
-  BlockTask task = task_of(context, block, residents);
-  task.observer = &worker.recorder;
+/// Runs the blocks of a cluster, each by its worker.
+void run_tasks(const Launch& launch, std::span<Workers::Worker* const> workers,
+               std::span<BlockTask> tasks) {
+  if (tasks.size() == 1) return launch.run_block(workers[0]->scheduler, tasks[0].block, tasks[0]);
+  std::vector<BlockScheduler*> schedulers;
+  for (Workers::Worker* each : workers) schedulers.push_back(&each->scheduler);
+  launch.run_cluster(schedulers, tasks);
+}
+
+/// The blocks of a cluster are watched together; one that runs alone is a cluster, too.
+std::vector<BlockResult> run_cluster(const RunContext& context,
+                                     std::span<Workers::Worker* const> workers, std::int64_t number,
+                                     tessera::detail::Residents& residents) {
+  ClusterRules together;
+  std::vector<AsyncRules*> rules;
+  std::vector<BlockTask> tasks;
+  for (std::size_t rank = 0; rank < workers.size(); ++rank) {
+    auto& [recorder, scheduler, busy] = *workers[rank];
+    const Position block = position_in(context.launch, number, static_cast<int>(rank));
+    recorder.start(block, scheduler);
+    rules.push_back(&recorder.async_rules());
+    tasks.push_back(task_of(context, block, residents));
+    tasks.back().observer = &recorder;
+    tasks.back().async = recorder.async_observer();
+  }
+  if (workers.size() > 1) {
+    together.start(rules, static_cast<int>(volume(context.launch.block)));
+    for (std::size_t rank = 0; rank < workers.size(); ++rank)
+      workers[rank]->recorder.join(together, static_cast<int>(rank));
+  }
   try {
-    const Listening listening(worker.recorder);
-    launch.run_block(worker.scheduler, block, task);
+    const Listening listening(workers[0]->recorder);
+    run_tasks(context.launch, workers, tasks);
   } catch (const Error& error) {
     // The machine's fault or the engine's, not the kernel's.
     if (error.category() == Category::resource || error.category() == Category::unavailable) throw;
   }
-  return worker.recorder.finish();
+  std::vector<BlockResult> out;
+  for (Workers::Worker* each : workers) out.push_back(each->recorder.finish());
+  return out;
 }
 
 void note_longest(std::atomic<double>& longest, double seconds) {
@@ -230,25 +260,28 @@ void tell_touched(const RunContext& context, const std::vector<const BlockRecord
   }
 }
 
-/// A block that nobody watches.
-void run_unwatched(const RunContext& context, Workers::Worker& worker, std::int64_t linear,
-                   tessera::detail::Residents& residents) {
-  const Position block = position_of(static_cast<int>(linear), context.launch.grid);
+/// A cluster that nobody watches.
+void run_unwatched(const RunContext& context, std::span<Workers::Worker* const> workers,
+                   std::int64_t number, tessera::detail::Residents& residents) {
+  std::vector<BlockTask> tasks;
+  for (std::size_t rank = 0; rank < workers.size(); ++rank)
+    tasks.push_back(
+        task_of(context, position_in(context.launch, number, static_cast<int>(rank)), residents));
   try {
-    context.launch.run_block(worker.scheduler, block, task_of(context, block, residents));
+    run_tasks(context.launch, workers, tasks);
   } catch (const Error& error) {
     if (error.category() == Category::resource) throw;  // what it did wrong, others may show
   }
 }
 
-/// Which blocks run, and which of these are watched.
+/// Which clusters run, and which of these are watched.
 struct Selection {
   std::int64_t all;
   std::vector<std::int64_t> watched;  ///< in order
   bool runs_all;
 
   std::int64_t count() const { return runs_all ? all : static_cast<std::int64_t>(watched.size()); }
-  /// The block that is number `i` of those that run, and its number among the watched; -1: it is
+  /// The cluster that is number `i` of those that run, and its number among the watched; -1: it is
   /// none of them.
   std::pair<std::int64_t, std::int64_t> at(index_t i) const {
     if (!runs_all) return {watched[static_cast<std::size_t>(i)], i};
@@ -259,13 +292,14 @@ struct Selection {
 
 Selection selection_of(const RunContext& context) {
   const auto& launch = context.launch;
-  const std::int64_t all = volume(launch.grid);
+  const std::int64_t together = blocks_together(launch), all = volume(launch.grid) / together;
   const std::int64_t wanted = context.options.blocks > 0 ? context.options.blocks : launch.watched;
-  return {all, chosen_blocks(all, wanted), launch.watched > 0};
+  return {all, chosen_blocks(all, (wanted + together - 1) / together), launch.watched > 0};
 }
 
 Report run_blocks(RunContext& context, MergedBlocks& merged) {
-  const Selection blocks = selection_of(context);
+  const Selection clusters = selection_of(context);
+  const int together = blocks_together(context.launch);
   if (context.options.correctness && !context.launch.sees_everything) {
     for (const Region& each : context.regions)
       context.before.push_back(each.is_output ? copy_of(each) : std::vector<std::byte>());
@@ -274,30 +308,33 @@ Report run_blocks(RunContext& context, MergedBlocks& merged) {
   std::atomic<std::int64_t> checked{0};
   {
     const Watchdog watchdog(context.options.time_limit_s, context.stop, workers);
-    const auto check_block = [&](index_t i, tessera::detail::Residents& residents) {
-      const auto [linear, number] = blocks.at(i);
-      BlockResult result;
+    const auto check_cluster = [&](index_t i, tessera::detail::Residents& residents) {
+      const auto [which, number] = clusters.at(i);
+      std::vector<BlockResult> results(static_cast<std::size_t>(together));
       if (!context.stop) {
-        auto& worker = workers.take(context);
-        if (number < 0) {
-          run_unwatched(context, worker, linear, residents);
-        } else {
-          result = run_block(context, worker, linear, residents);
-          if (!worker.recorder.stopped()) {
+        std::vector<Workers::Worker*> team;
+        for (int rank = 0; rank < together; ++rank) team.push_back(&workers.take(context));
+        if (number < 0) run_unwatched(context, team, which, residents);
+        else results = run_cluster(context, team, which, residents);
+        for (Workers::Worker* each : team) {
+          if (number >= 0 && !each->recorder.stopped()) {
             ++checked;
-            note_longest(context.longest_block_s, worker.recorder.seconds());
+            note_longest(context.longest_block_s, each->recorder.seconds());
           }
+          workers.give_back(*each);
         }
-        workers.give_back(worker);
       }
-      if (number >= 0) merged.add(static_cast<std::size_t>(number), std::move(result));
+      for (int rank = 0; rank < together && number >= 0; ++rank)
+        merged.add(static_cast<std::size_t>(number * together + rank),
+                   std::move(results[static_cast<std::size_t>(rank)]));
     };
-    tessera::detail::for_each_block(blocks.count(), static_cast<int>(volume(context.launch.block)),
-                                    context.options.threads, check_block);
+    tessera::detail::for_each_block(clusters.count(),
+                                    together * static_cast<int>(volume(context.launch.block)),
+                                    context.options.threads, check_cluster);
   }
   if (context.launch.touched) tell_touched(context, workers.recorders());
   return finish_report(context, merged, workers.recorders(),
-                       {static_cast<std::int64_t>(blocks.watched.size()), checked});
+                       {static_cast<std::int64_t>(clusters.watched.size()) * together, checked});
 }
 
 Report run_launch(RunContext& context) {
@@ -324,12 +361,6 @@ Report run_launch(RunContext& context) {
 
 Report run(const Options& options, const Launch& asked) {
   check_options(options);
-  if (volume(asked.cluster) > 1)
-    throw Error(Category::unavailable,
-                cat("check: kernel ", asked.kernel, " runs in clusters of ",
-                    to_string(asked.cluster), " blocks"),
-                "a kernel whose blocks run by themselves", {},
-                "launch() runs it in every order, and tells waits that nobody ends");
   const Launch launch = with_names(asked, options);
   RunContext context{options, launch, regions_of(launch.buffers)};
   Report report = run_launch(context);

@@ -34,6 +34,15 @@ void BlockRecorder::mark(Here here, Trait trait) {
   (trait == Trait::of_block ? site.of_block : site.is_volatile) = true;
 }
 
+std::shared_ptr<Clock> BlockRecorder::end_tick() {
+  auto own = std::make_shared<Clock>();
+  const int warp = warp_of(thread_);
+  own->add_epochs(block_.linear, epoch_);
+  own->add_thread(block_.linear, thread_, ++orders_[static_cast<std::size_t>(thread_)].tick);
+  own->add_warp(block_.linear, warp, warp_epoch_[static_cast<std::size_t>(warp)]);
+  return own;
+}
+
 void BlockRecorder::fence(Here here) {
   if (!rules_ || failed_) return;
   context_.order->has_fences = true;
@@ -44,12 +53,7 @@ void BlockRecorder::fence(Here here) {
   if (of_block && near_fence_.line == 0) near_fence_ = here;
   mine.before = joined(mine.before, mine.read_near);
   if (!of_block) mine.before = joined(mine.before, mine.read);
-  auto own = std::make_shared<Clock>();
-  const int warp = warp_of(thread_);
-  own->add_epochs(block_.linear, epoch_);
-  own->add_thread(block_.linear, thread_, ++mine.tick);
-  own->add_warp(block_.linear, warp, warp_epoch_[static_cast<std::size_t>(warp)]);
-  mine.fenced_near = joined(joined(mine.fenced_near, mine.before), own);
+  mine.fenced_near = joined(joined(mine.fenced_near, mine.before), end_tick());
   if (!of_block) mine.fenced = mine.fenced_near;
   stamp_running(here);
 }
@@ -90,6 +94,40 @@ void BlockRecorder::follow(Here here) {
   if (rules_ && !orders_.empty()) stamp_running(here);
 }
 
+void BlockRecorder::ends_in_cluster() {
+  auto& all = async_rules_.cluster().ended.order;
+  if (all == nullptr) all = std::make_shared<Clock>();
+  all->join(*end_tick());
+}
+
+void BlockRecorder::comes_to_cluster(int thread) {
+  if (!rules_ || failed_) return;
+  begin_order();
+  cluster_rounds_.resize(static_cast<std::size_t>(threads_));
+  const std::int64_t number = ++cluster_rounds_[static_cast<std::size_t>(thread)];
+  async_rules_.comes_to_cluster(thread, number);
+  Ordering& mine = orders_[static_cast<std::size_t>(thread)];
+  mine.before = joined(joined(mine.before, mine.read), mine.read_near);
+  auto& all = async_rules_.cluster().meeting(number).order;
+  if (all == nullptr) all = std::make_shared<Clock>();
+  if (mine.before != nullptr) all->join(*mine.before);
+  all->join(*end_tick());
+  stamp_running(last_here_[static_cast<std::size_t>(thread)]);
+}
+
+void BlockRecorder::passes_cluster(int thread, const Here& here) {
+  if (!rules_ || failed_) return;
+  const std::int64_t number = cluster_rounds_[static_cast<std::size_t>(thread)];
+  async_rules_.passes_cluster(thread, number);
+  const ClusterRules& cluster = async_rules_.cluster();
+  const auto& all = cluster.meetings.at(number).order;
+  if (cluster.ended.order != nullptr) all->join(*cluster.ended.order);
+  Ordering& mine = orders_[static_cast<std::size_t>(thread)];
+  mine.before = joined(mine.before, all);
+  mine.read = joined(mine.read, mine.before);
+  follow(here);
+}
+
 void BlockRecorder::join_orders(const std::vector<int>& threads, const ClockPtr& own) {
   Ordering all{0, own, own, {}, {}, {}};
   for (const int each : threads) {
@@ -127,12 +165,14 @@ void BlockRecorder::group_met(const std::vector<int>& threads, const char* verb,
     return warp_met(static_cast<int>(met), nullptr, here);  // all that there are
   for (const int each : threads)
     open_[static_cast<std::size_t>(warp_of(each))] |= std::uint64_t{1} << (each & (warp_size_ - 1));
+  const bool is_cluster = verb != nullptr && std::strcmp(verb, "cluster") == 0;
   if (verb != nullptr && std::strcmp(verb, "active mask") == 0) return;
   Counters& counters = counters_at(here);
   const auto add = [&](std::int64_t Counters::*which) {
     ++(counters.*which);
     ++(epoch_counters_.*which);
   };
+  if (is_cluster) return add(&Counters::block_barriers);
   if (verb != nullptr)
     return add(std::strcmp(verb, "ballot") == 0 ? &Counters::votes : &Counters::shuffles);
   add(is_named ? &Counters::block_barriers : &Counters::warp_barriers);

@@ -175,7 +175,7 @@ void BlockScheduler::State::go() {
       .interrupted =
           [](void* context) {
             State& state = *static_cast<State*>(context);
-            if (!state.stopping) return detail::FaultHandler::Answer::not_mine;
+            if (!state.is_stopping()) return detail::FaultHandler::Answer::not_mine;
             if (state.current == &state.main) return detail::FaultHandler::Answer::go_on;
             state.taken_by = Fault::interrupted;
             return detail::FaultHandler::Answer::abandon;

@@ -223,6 +223,8 @@ struct BlockScheduler::State {
   void pass_turn();
   /// This block waits while block `next` of the cluster runs.
   void wait_for(int next);
+  /// Is it, or a block that it runs with, to be stopped?
+  bool is_stopping() const;
   /// Has it made progress since the last call?
   bool has_moved();
   detail::Residents::Rest& resting();

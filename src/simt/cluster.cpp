@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tessera/core/random.hpp"
+#include "tessera/simt/async_observer.hpp"
 
 namespace tessera {
 
@@ -41,7 +42,7 @@ void BlockScheduler::Cluster::end_block() {
   has_ended[static_cast<std::size_t>(turn)] = true;
   quiet = 0;
   if (block.machine && block.machine->awaits_another_block() && !block.failure)
-    block.fail({.kind = BlockFault::Kind::misused}, [&] {
+    block.fail({.kind = BlockFault::Kind::cluster_exit, .thread = -1}, [&] {
       return Error(Category::kernel,
                    cat(block.kernel_and_block(),
                        " has ended while a copy of another block of its cluster is on its way into "
@@ -49,7 +50,13 @@ void BlockScheduler::Cluster::end_block() {
                    {}, {}, "wait for what comes, and let all blocks meet at cluster_barrier()");
     });
   block.end();
-  if (!failure) failure = block.failure;
+  if (!failure && block.failure) {
+    failure = block.failure;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      if (!has_ended[i] && blocks[i]->task.observer != nullptr)
+        blocks[i]->task.observer->fails({.kind = BlockFault::Kind::elsewhere});
+    }
+  }
   block.failure = nullptr;
   turn = next_after(turn, [&](const State& each) {
     // In a cluster that has failed, only blocks with threads to unwind continue.
@@ -62,6 +69,7 @@ void BlockScheduler::run_together(std::span<BlockScheduler* const> blocks,
   Cluster cluster(blocks, tasks);
   while (cluster.turn >= 0) {
     State& block = *cluster.blocks[static_cast<std::size_t>(cluster.turn)];
+    if (block.task.observer != nullptr) block.task.observer->takes_turn();
     block.go();
     if (block.suspended == nullptr) cluster.end_block();
   }
@@ -75,6 +83,12 @@ int BlockScheduler::cluster_rank() const { return state_->rank; }
 bool BlockScheduler::State::can_run() const {
   return std::any_of(run.begin(), run.end(),
                      [](Run each) { return each == Run::ready || each == Run::unstarted; });
+}
+
+bool BlockScheduler::State::is_stopping() const {
+  if (cluster == nullptr) return stopping;
+  return std::any_of(cluster->blocks.begin(), cluster->blocks.end(),
+                     [](const State* each) { return each->stopping.load(); });
 }
 
 detail::Residents::Rest& BlockScheduler::State::resting() {
@@ -148,18 +162,16 @@ void BlockScheduler::State::meet_cluster() {
   });
   if (!all_have_come || !any_has_come) return;
   for_each_member(*this, [](State& block) {
-    std::vector<int> met, waiting;
+    std::vector<int> waiting;
     for (int thread = 0; thread < static_cast<int>(block.at_cluster.size()); ++thread) {
       const auto i = static_cast<std::size_t>(thread);
       if (block.at_cluster[i] != ClusterStep::has_come) continue;
       block.at_cluster[i] = ClusterStep::all_have_come;
-      met.push_back(thread);
       if (block.run[i] == Run::at_cluster_wait) waiting.push_back(thread);
     }
     block.come_to_cluster = 0;
-    if (met.empty()) return;
     if (block.task.observer != nullptr && !waiting.empty())
-      block.task.observer->group_met(met, nullptr, true,
+      block.task.observer->group_met(waiting, "cluster", true,
                                      block.wait[static_cast<std::size_t>(waiting[0])]->where);
     block.release(waiting);
   });
@@ -178,7 +190,8 @@ BlockScheduler::State& BlockScheduler::State::member(int thread, int other, cons
     misused(thread, here,
             cat(what, " block ", to_string(cluster->blocks[i]->task.block),
                 " of the cluster, which has ended"),
-            "a block that runs", {}, "let all blocks meet at cluster_barrier() before one ends");
+            "a block that runs", {}, "let all blocks meet at cluster_barrier() before one ends",
+            BlockFault::Kind::cluster_exit);
   return *cluster->blocks[i];
 }
 
@@ -190,7 +203,8 @@ GateState& BlockScheduler::State::gate_in(State& block, int thread, const Gate* 
             cat("a gate of block ", to_string(block.task.block),
                 " of the cluster is used that is not open"),
             "open_gate() by one of its threads first", "a word that no gate has",
-            "open it, publish_gates(), then let all blocks meet at cluster_barrier()");
+            "open it, publish_gates(), then let all blocks meet at cluster_barrier()",
+            BlockFault::Kind::gate_misused);
   return *found;
 }
 
@@ -213,6 +227,8 @@ void CpuAsync::arrive(Gate* gate, int rank, Here here) const {
   if (&block == &s) return arrive(gate, here);
   Gate* const there = s.in(block, gate);
   GateState& found = s.gate_in(block, thread_, there, here);
+  if (s.task.async != nullptr)
+    s.task.async->arrives(thread_, rank, block.async().number_of(found), 0, here);
   s.require_missing(thread_, found, here);
   if (AsyncMachine::settle(found, 1, 0)) block.let_through(there);
 }
@@ -221,13 +237,18 @@ void CpuAsync::copy(const BulkMap* map, int x, int y, void* to, Gate* gate, unsi
                     Here here) const {
   BlockScheduler::State& s = scheduler_.state();
   if (s.cancelled) return s.wait_after_failure(thread_);
+  const BulkFields fields = fields_of(*map);
+  const BulkMove move{fields, x, y, address(to)};
+  if (s.task.async != nullptr) s.task.async->loads(thread_, move, here);
   for (int rank = 0; blocks >> rank != 0; ++rank) {
     if ((blocks >> rank & 1) == 0) continue;
     BlockScheduler::State& block = s.member(thread_, rank, "a copy into", here);
     Gate* const there = s.in(block, gate);
-    s.gate_in(block, thread_, there, here);
+    const GateState& found = s.gate_in(block, thread_, there, here);
+    if (s.task.async != nullptr)
+      s.task.async->copies(thread_, rank, block.async().number_of(found), move, here);
     auto* const shared = s.in(block, static_cast<std::byte*>(to));
-    if (block.async().start({fields_of(*map), x, y, shared, there, thread_, 0, &block != &s}))
+    if (block.async().start({fields, x, y, shared, there, thread_, 0, &block != &s}))
       block.let_through(there);
   }
 }
@@ -241,6 +262,7 @@ void CpuAsync::cluster_arrive(Here here) const {
     s.misused(thread_, here, "a thread comes to the barrier of its cluster twice",
               "cluster_wait() in between", {}, "let each cluster_arrive() have its cluster_wait()");
   mine = ClusterStep::has_come;
+  if (s.task.observer != nullptr) s.task.observer->comes_to_cluster(thread_);
   ++s.come_to_cluster;
   s.moved = true;
   s.meet_cluster();
@@ -262,6 +284,7 @@ void CpuAsync::cluster_wait(Here here) const {
     s.wait_in_line();
   }
   s.at_cluster[i] = ClusterStep::none;
+  if (s.task.observer != nullptr) s.task.observer->passes_cluster(thread_, here);
 }
 
 }  // namespace tessera

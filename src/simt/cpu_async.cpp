@@ -15,8 +15,6 @@ namespace tessera {
 namespace detail {
 constinit thread_local AsyncObserver* async_observer = nullptr;
 }
-using detail::async_observer;
-
 using detail::AsyncMachine;
 using detail::GateState;
 using detail::Run;
@@ -53,12 +51,12 @@ void BlockScheduler::State::require_missing(int thread, const GateState& gate, c
 void BlockScheduler::State::let_through(const Gate* gate) {
   moved = true;
   const int number = machine->number_of(*machine->find(gate));
-  if (async_observer != nullptr) async_observer->phase_ends(number);
+  if (task.async != nullptr) task.async->phase_ends(number);
   for (std::size_t i = 0; i < gate_waits.size(); ++i) {
     if (run[i] != Run::at_gate || gate_waits[i].gate != gate) continue;
     if (!AsyncMachine::has_ended(*machine->find(gate), gate_waits[i].phase)) continue;
     run[i] = Run::ready;
-    if (async_observer != nullptr) async_observer->passes(static_cast<int>(i), number);
+    if (task.async != nullptr) task.async->passes(static_cast<int>(i), number);
   }
 }
 
@@ -81,12 +79,12 @@ void CpuAsync::open(Gate* gate, int arrivals, Here here) const {
               "a phase ends when all have arrived", BlockFault::Kind::gate_misused);
   AsyncMachine& machine = s.async();
   const GateState& opened = machine.open(gate, arrivals);
-  if (async_observer != nullptr)
-    async_observer->opens(thread_, machine.number_of(opened), opened.offset, arrivals, here);
+  if (s.task.async != nullptr)
+    s.task.async->opens(thread_, machine.number_of(opened), opened.offset, arrivals, here);
 }
 
 void CpuAsync::publish(Here) const {
-  if (async_observer != nullptr) async_observer->publishes(thread_);
+  if (AsyncObserver* const observer = scheduler_.state().task.async) observer->publishes(thread_);
 }
 
 void CpuAsync::expect(Gate* gate, int bytes, Here here) const { arrive_with(gate, bytes, here); }
@@ -99,8 +97,8 @@ void CpuAsync::arrive_with(Gate* gate, int bytes, Here here) const {
   while (found.missing == 0 && s.carry_out_one()) {
   }
   found.bytes += bytes;
-  if (async_observer != nullptr)
-    async_observer->arrives(thread_, s.async().number_of(found), bytes, here);
+  if (s.task.async != nullptr)
+    s.task.async->arrives(thread_, s.rank, s.async().number_of(found), bytes, here);
   s.require_missing(thread_, found, here);
   if (AsyncMachine::settle(found, 1, 0)) s.let_through(gate);
 }
@@ -110,9 +108,9 @@ void CpuAsync::wait(Gate* gate, unsigned phase, Here here) const {
   if (s.cancelled) return s.wait_after_failure(thread_);
   const GateState& found = s.gate_of(thread_, gate, here);
   const int number = s.async().number_of(found);
-  if (async_observer != nullptr) async_observer->waits_at(thread_, number, phase, here);
+  if (s.task.async != nullptr) s.task.async->waits_at(thread_, number, phase, here);
   if (AsyncMachine::has_ended(found, phase)) {
-    if (async_observer != nullptr) async_observer->passes(thread_, number);
+    if (s.task.async != nullptr) s.task.async->passes(thread_, number);
     return;
   }
   if (s.gate_waits.empty()) s.gate_waits.resize(static_cast<std::size_t>(s.threads));
@@ -131,47 +129,55 @@ void CpuAsync::copy(const BulkMap* map, int x, int y, void* to, Gate* gate, Here
   AsyncMachine& machine = s.async();
   const GateState& found = s.gate_of(thread_, gate, here);
   const BulkFields fields = fields_of(*map);
-  if (async_observer != nullptr)
-    async_observer->copies(thread_, machine.number_of(found), {fields, x, y, address(to)}, here);
+  if (s.task.async != nullptr) {
+    const BulkMove move{fields, x, y, address(to)};
+    s.task.async->loads(thread_, move, here);
+    s.task.async->copies(thread_, s.rank, machine.number_of(found), move, here);
+  }
   if (machine.start({fields, x, y, static_cast<std::byte*>(to), gate, thread_}))
     s.let_through(gate);
 }
 
 void CpuAsync::store(const BulkMap* map, int x, int y, const void* from, Here here) const {
+  BlockScheduler::State& s = scheduler_.state();
   auto* shared = static_cast<std::byte*>(const_cast<void*>(from));
   const BulkFields fields = fields_of(*map);
   // A GPU stores whole 16-byte chunks, including the part of the last one beyond the row.
   if (const auto bytes = fields.extent[0] * fields.element_bytes; bytes % 16 != 0)
-    scheduler_.state().misused(thread_, here, cat("a bulk store to rows of ", bytes, " bytes"),
-                               "a multiple of 16 bytes", {},
-                               "let threads store where a row ends within 16 bytes");
-  if (async_observer != nullptr)
-    async_observer->stores(thread_, {fields, x, y, address(from)}, here);
-  scheduler_.state().async().start({fields, x, y, shared, nullptr, thread_});
+    s.misused(thread_, here, cat("a bulk store to rows of ", bytes, " bytes"),
+              "a multiple of 16 bytes", {}, "let threads store where a row ends within 16 bytes");
+  if (s.task.async != nullptr) s.task.async->stores(thread_, {fields, x, y, address(from)}, here);
+  s.async().start({fields, x, y, shared, nullptr, thread_});
 }
 
 void CpuAsync::commit(Here) const {
-  if (async_observer != nullptr) async_observer->commits_stores(thread_);
-  scheduler_.state().async().commit_stores(thread_);
+  BlockScheduler::State& s = scheduler_.state();
+  if (s.task.async != nullptr) s.task.async->commits_stores(thread_);
+  s.async().commit_stores(thread_);
 }
 void CpuAsync::wait_stores(int pending, bool is_read) const {
-  if (async_observer != nullptr) async_observer->awaits_stores(thread_, pending, is_read);
-  scheduler_.state().async().wait_stores(thread_, pending);
+  BlockScheduler::State& s = scheduler_.state();
+  if (s.task.async != nullptr) s.task.async->awaits_stores(thread_, pending, is_read);
+  s.async().wait_stores(thread_, pending);
 }
 void CpuAsync::fence(Here here) const {
-  if (async_observer != nullptr) async_observer->fences(thread_, here);
-  scheduler_.state().async().fence();
+  BlockScheduler::State& s = scheduler_.state();
+  if (s.task.async != nullptr) s.task.async->fences(thread_, here);
+  s.async().fence();
 }
 void CpuAsync::start_unit(const UnitCall& call) const {
-  if (async_observer != nullptr) async_observer->starts_unit(thread_, call);
-  scheduler_.state().async().start_unit(thread_, call);
+  BlockScheduler::State& s = scheduler_.state();
+  if (s.task.async != nullptr) s.task.async->starts_unit(thread_, call);
+  s.async().start_unit(thread_, call);
 }
 void CpuAsync::read_operand(const void* shared, std::size_t bytes) const {
-  if (async_observer != nullptr) async_observer->reads_operand(thread_, address(shared), bytes);
+  if (AsyncObserver* const observer = scheduler_.state().task.async)
+    observer->reads_operand(thread_, address(shared), bytes);
 }
 void CpuAsync::commit_units(Here here) const {
-  if (async_observer != nullptr) async_observer->commits_units(thread_, here);
-  scheduler_.state().async().commit_units(thread_);
+  BlockScheduler::State& s = scheduler_.state();
+  if (s.task.async != nullptr) s.task.async->commits_units(thread_, here);
+  s.async().commit_units(thread_);
 }
 void CpuAsync::begin_units(Here here) const {
   BlockScheduler::State& s = scheduler_.state();
@@ -180,13 +186,13 @@ void CpuAsync::begin_units(Here here) const {
     s.misused(thread_, here, "a matrix instruction of a warpgroup that is not whole",
               cat(kWarpgroup, " threads"), cat(here_are),
               "let four warps call it, the first of them a multiple of four");
-  if (async_observer != nullptr) async_observer->begins_units(thread_, here);
+  if (s.task.async != nullptr) s.task.async->begins_units(thread_, here);
 }
 /// A barrier of the warpgroup's threads: a group completes for all of them.
 void CpuAsync::wait_units(int pending, Here here) const {
   BlockScheduler::State& s = scheduler_.state();
   if (s.cancelled) return s.wait_after_failure(thread_);
-  if (async_observer != nullptr) async_observer->awaits_units(thread_, pending);
+  if (s.task.async != nullptr) s.task.async->awaits_units(thread_, pending);
   const int warpgroup = thread_ / kWarpgroup;
   if (s.unit_waits.empty())
     s.unit_waits.resize(static_cast<std::size_t>(s.threads / kWarpgroup + 1));

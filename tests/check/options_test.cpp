@@ -140,13 +140,16 @@ TEST(StopAt, IsReadAndMustBeInTheLaunch) {
 struct InCluster {
   static constexpr const char* name = "in_cluster";
   static constexpr Dim3 block{32}, cluster{2};
-  void operator()(auto t, auto C) const { C(t.cluster_rank(), t.thread) = 1.0f; }
+  void operator()(auto t, auto C) const { C(t.block, t.thread) = 1.0f; }
 };
 
-TEST(Cluster, IsRefusedWithASentence) {
-  HostTensor<float> C(2, 32);
-  EXPECT_THAT([&] { check({}, Dim3{2}, InCluster{}, C.view()); },
-              ThrowsMessage<Error>(HasSubstr("in_cluster runs in clusters of (2,1,1) blocks")));
+TEST(Cluster, IsCheckedWhole) {
+  HostTensor<float> C(6, 32);
+  Options options;
+  options.blocks = 3;
+  EXPECT_EQ(check(options, Dim3{6}, InCluster{}, C.view()).summary.checked_blocks, 4);
+  EXPECT_TRUE(check({}, Dim3{6}, InCluster{}, C.view()).summary.clean);
+  EXPECT_EQ(check({}, Dim3{3}, InCluster{}, C.view()).findings.at(0).kind, Kind::impossible_launch);
 }
 
 }  // namespace

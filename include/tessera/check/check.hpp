@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -93,6 +94,8 @@ struct Launch {
   std::vector<std::pair<const void*, std::size_t>> constants;
   /// Sets body and closure of the task and runs it.
   std::function<void(BlockScheduler&, const Position& block, BlockTask)> run_block;
+  /// The same for the blocks of a cluster, by rank.
+  std::function<void(std::span<BlockScheduler* const>, std::span<BlockTask>)> run_cluster;
 
   // Of kernels in plain CUDA:
   bool is_cuda = false;  ///< advice uses CUDA's names
@@ -205,6 +208,19 @@ Report check(const Options& options, const LaunchConfig& config, const Kernel& k
     task.closure = const_cast<Entry*>(&entry);
     scheduler.run(task);
   };
+  if constexpr (volume(tessera::detail::declared_cluster<Kernel>()) > 1) {
+    launch.run_cluster = [&](std::span<BlockScheduler* const> schedulers,
+                             std::span<BlockTask> tasks) {
+      std::vector<Entry> entries;
+      entries.reserve(tasks.size());
+      for (std::size_t i = 0; i < tasks.size(); ++i) {
+        entries.push_back(Entry{kernel, config, tasks[i].block, *schedulers[i], std::tie(args...)});
+        tasks[i].body = Entry::body();
+        tasks[i].closure = &entries[i];
+      }
+      BlockScheduler::run_together(schedulers, tasks);
+    };
+  }
   return detail::run(options, launch);
 }
 

@@ -51,13 +51,14 @@ enum class Kind : std::uint8_t {
   gate_arrivals,        ///< more or fewer arrivals than a gate counts, or use before it is open
   source_overwritten,   ///< shared bytes that a bulk store may still be reading are written
   store_never_awaited,  ///< a block that ends, or a reader that starts, before its bulk stores
+  cluster_exit,         ///< a block that ends while another of its cluster may still reach it
   stuck,                ///< threads that wait at gates, and no thread can continue
   host_memory,     ///< a kernel that follows a pointer of the host, or the host one of the device
   freed_memory,    ///< memory that was freed
   runtime_misuse,  ///< a CUDA runtime call with wrong arguments, or whose error was not checked
   program_failed   ///< a program whose own checks failed
 };
-inline constexpr std::array<std::string_view, 38> kKindNames = {"race",
+inline constexpr std::array<std::string_view, 39> kKindNames = {"race",
                                                                 "out-of-bounds",
                                                                 "outside-view",
                                                                 "misaligned",
@@ -90,6 +91,7 @@ inline constexpr std::array<std::string_view, 38> kKindNames = {"race",
                                                                 "gate-arrivals",
                                                                 "source-overwritten",
                                                                 "store-never-awaited",
+                                                                "cluster-exit",
                                                                 "stuck",
                                                                 "host-memory",
                                                                 "freed-memory",

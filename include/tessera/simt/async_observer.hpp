@@ -19,20 +19,23 @@ struct BulkMove {
   std::size_t shared;  ///< distance from the first byte
 };
 
-/// Gates have numbers, in the order in which they were opened.
+/// Gates have numbers, in the order in which their block opened them. `rank`: of the block of the
+/// cluster whose gate or shared storage it is.
 class AsyncObserver {
  public:
   virtual void opens(int thread, int gate, std::size_t shared, int arrivals, Here here) = 0;
   virtual void publishes(int thread) = 0;
   /// Called before the arrival is counted, which may end the phase.
-  virtual void arrives(int thread, int gate, std::int64_t expected_bytes, Here here) = 0;
+  virtual void arrives(int thread, int rank, int gate, std::int64_t expected_bytes, Here here) = 0;
   virtual void phase_ends(int gate) = 0;
   /// The thread begins to wait for the phase of this parity.
   virtual void waits_at(int thread, int gate, unsigned phase, Here here) = 0;
   /// That phase has ended: the thread continues.
   virtual void passes(int thread, int gate) = 0;
 
-  virtual void copies(int thread, int gate, const BulkMove& move, Here here) = 0;
+  /// A copy reads the box, and writes it to one or several blocks.
+  virtual void loads(int thread, const BulkMove& move, Here here) = 0;
+  virtual void copies(int thread, int rank, int gate, const BulkMove& move, Here here) = 0;
   virtual void stores(int thread, const BulkMove& move, Here here) = 0;
   virtual void commits_stores(int thread) = 0;
   /// All but the newest `pending` groups have been read and, unless `is_read`, stored.

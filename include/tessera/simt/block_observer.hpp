@@ -22,8 +22,10 @@ struct BlockFault {
     crashed,
     deadlocked,
     misused,
-    stuck,        ///< threads wait at gates, and no thread can continue
-    gate_misused  ///< a gate that is not open, or one arrival too many
+    stuck,         ///< threads wait at gates, and no thread can continue
+    gate_misused,  ///< a gate that is not open, or one arrival too many
+    cluster_exit,  ///< a block has ended that another one of its cluster still reaches
+    elsewhere      ///< another block of the cluster has failed
   };
   Kind kind = Kind::threw;
   std::string unit;  ///< for diverged: "block" or "warp"
@@ -54,7 +56,8 @@ class BlockObserver {
   /// arrive. False: that is a fault.
   virtual bool block_met(const char* name, const Here& here, int ended) = 0;
   /// These threads have passed a barrier: the lanes of a mask in one warp, or those of a named
-  /// barrier. `verb`: as above, null for one that orders memory; `is_named`: a named barrier.
+  /// barrier. `verb`: as above, null for one that orders memory, "cluster" for the barrier of the
+  /// cluster; `is_named`: a named barrier.
   virtual void group_met(const std::vector<int>& threads, const char* verb, bool is_named,
                          const Here& here) = 0;
   virtual void fails(const BlockFault& fault) = 0;
@@ -62,6 +65,12 @@ class BlockObserver {
   /// mask names too.
   virtual void met_without(const std::vector<int>& threads, std::uint64_t ended,
                            const Here& here) = 0;
+  /// In a cluster: the block's threads run on this OS thread until another block takes its turn.
+  virtual void takes_turn() = 0;
+  /// The thread arrives at the barrier of its cluster.
+  virtual void comes_to_cluster(int thread) = 0;
+  /// The running thread has passed it.
+  virtual void passes_cluster(int thread, const Here& here) = 0;
 
  protected:
   ~BlockObserver() = default;

@@ -25,6 +25,7 @@ namespace tessera {
 inline constexpr std::size_t kStackBytes = 64 * 1024;
 inline constexpr std::size_t kMaxStackBytes = 16 * 1024 * 1024;
 
+class AsyncObserver;
 class CpuAsync;
 namespace detail {
 class Residents;
@@ -68,6 +69,7 @@ struct BlockTask {
   Body body = nullptr;
   void* closure = nullptr;
   BlockObserver* observer = nullptr;       ///< null: nobody watches
+  AsyncObserver* async = nullptr;          ///< the same, of the asynchronous operations
   detail::Residents* residents = nullptr;  ///< the other blocks; null: there are none
 };
 

@@ -1,0 +1,67 @@
+// What blocks of a cluster do to each other: see async_rules.hpp.
+#include <utility>
+
+#include "async_rules.hpp"
+#include "block_recorder.hpp"
+
+namespace tessera::check {
+
+void ClusterRules::start(std::vector<AsyncRules*> members, int threads) {
+  blocks = std::move(members);
+  agents.clear(), agent_index.clear(), gates.clear(), meetings.clear();
+  ended = {};
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    for (int thread = 0; thread < threads; ++thread) agents.push_back({AgentKind::thread, thread});
+    agents.resize(agents.size() + static_cast<std::size_t>(threads));  // the fences of each
+  }
+}
+
+ClusterRules::Meeting& ClusterRules::meeting(std::int64_t number) {
+  meetings.erase(number - 2);  // all have passed it, or they would not come to this one
+  return meetings[number];
+}
+
+void AsyncRules::start(ClusterRules& cluster, int rank) {
+  cluster_ = &cluster, rank_ = rank;
+  first_ = rank * 2 * recorder_.threads_;
+}
+
+void AsyncRules::comes_to_cluster(int thread, std::int64_t number) {
+  begin();
+  cluster_->meeting(number).clock.join(publish(thread));
+}
+
+void AsyncRules::passes_cluster(int thread, std::int64_t number) {
+  AgentClock& own = clock(thread);
+  own.join(cluster_->meeting(number).clock);
+  own.join(cluster_->ended.clock);
+}
+
+std::string AsyncRules::block_text() const { return to_string(recorder_.block_); }
+
+void AsyncRules::name_blocks(Mistake& mistake, int rank, int other_rank) const {
+  mistake.block = block_at(rank).recorder_.block_.linear;
+  mistake.other_block = rank == other_rank ? -1 : block_at(other_rank).recorder_.block_.linear;
+}
+
+void AsyncRules::is_reached(const Trace& trace) { reached_[trace.agent] = trace; }
+
+bool AsyncRules::judge_exit() {
+  AgentClock end;
+  for (const AgentClock& each : clocks_) end.join(each);
+  bool is_early = false;
+  for (const auto& [who, trace] : reached_) {
+    if (end.covers(who, trace.time)) continue;
+    is_early = true;
+    Mistake mistake =
+        recorder_.mistake_at(Kind::cluster_exit, Memory::shared, here_of(trace.site), trace.thread);
+    name_blocks(mistake, trace.rank, trace.rank);
+    mistake.detail = agent(trace).kind == AgentKind::gate ? "starts a bulk copy into block "
+                                                          : "arrives at a gate of block ";
+    mistake.detail += block_text();
+    recorder_.add_mistake(std::move(mistake));
+  }
+  return is_early;
+}
+
+}  // namespace tessera::check

@@ -1,0 +1,215 @@
+// The ring of a cluster under the checker: silent as it is, and each flaw found with its kind and
+// lines, in every order of the threads. And what the barrier of a cluster orders.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "broken_kernels/cluster_ring.hpp"
+#include "tessera/check/format.hpp"
+
+namespace tessera::broken {
+namespace {
+
+using check::Kind;
+
+constexpr ThreadOrder kClusterOrders[] = {ThreadOrder::forward, ThreadOrder::backward,
+                                          ThreadOrder::shuffled, ThreadOrder::late};
+
+struct ClusterFlawCase {
+  const char* name;
+  ClusterFlaw flaw;
+  Kind kind;
+  const char *here, *other;  ///< an empty place: any
+};
+const ClusterFlawCase kClusterFlaws[] = {
+    {"no_full_wait", ClusterFlaw::no_full_wait, Kind::bulk_not_awaited, "read", "copy"},
+    {"no_free_wait", ClusterFlaw::no_free_wait, Kind::gate_arrivals, "expect", ""},
+    {"arrive_before_read", ClusterFlaw::arrive_before_read, Kind::stage_reused, "copy", "read"},
+    {"own_arrivals_only", ClusterFlaw::own_arrivals_only, Kind::gate_arrivals, "open_free",
+     "arrive"},
+    {"free_count_of_one_block", ClusterFlaw::free_count_of_one_block, Kind::gate_arrivals, "arrive",
+     "open_free"},
+    {"expects_own_part", ClusterFlaw::expects_own_part, Kind::gate_bytes, "expect", "copy"},
+    {"parity_constant", ClusterFlaw::parity_constant, Kind::gate_phase, "full_wait", "copy"},
+    {"block_barrier_behind_open", ClusterFlaw::block_barrier_behind_open, Kind::gate_arrivals, "",
+     ""},
+    {"no_publish", ClusterFlaw::no_publish, Kind::gate_arrivals, "copy", "open"},
+    {"no_last_meeting", ClusterFlaw::no_last_meeting, Kind::cluster_exit, "arrive", ""},
+    {"one_copy_too_many", ClusterFlaw::one_copy_too_many, Kind::cluster_exit, "last_copy", ""},
+};
+
+std::map<std::string, int> lines_of_cluster_ring() {
+  std::ifstream file{std::string(kClusterRingFile)};
+  std::map<std::string, int> out;
+  int number = 0;
+  for (std::string line; std::getline(file, line);) {
+    ++number;
+    if (const auto at = line.find("// at "); at != std::string::npos)
+      out[line.substr(at + 6)] = number;
+  }
+  return out;
+}
+
+check::Options cluster_options(ThreadOrder order, std::uint64_t seed) {
+  check::Options out;
+  out.order = order, out.seed = seed;
+  out.tensors = {"in", "out"};
+  out.coverage = out.fresh_outputs = true;
+  return out;
+}
+
+std::string cluster_text(const check::Report& report) {
+  return check::to_text(report, check::device_model("h200"));
+}
+
+TEST(ClusterRing, IsCleanAndRightInEveryOrder) {
+  for (const auto order : kClusterOrders) {
+    for (const std::uint64_t seed : {0, 3, 8}) {
+      const auto report = checked_cluster(ClusterFlaw::none, cluster_options(order, seed));
+      EXPECT_TRUE(report.findings.empty()) << name(order) << "\n" << cluster_text(report);
+      EXPECT_EQ(report.summary.checked_blocks, ClusterSums::blocks);
+      EXPECT_TRUE(is_cluster_right(ClusterFlaw::none, order, seed)) << name(order);
+      for (const auto& each : report.coverage)
+        EXPECT_EQ(each.is_output ? each.written_once : each.read, each.elements) << each.tensor;
+    }
+  }
+}
+
+class ClusterRingFlaw : public ::testing::TestWithParam<ClusterFlawCase> {};
+
+TEST_P(ClusterRingFlaw, IsFoundWithKindAndLinesInEveryOrder) {
+  const ClusterFlawCase& wanted = GetParam();
+  auto lines = lines_of_cluster_ring();
+  const int here = lines[wanted.here], other = lines[wanted.other];
+  for (const auto order : kClusterOrders) {
+    const auto report = checked_cluster(wanted.flaw, cluster_options(order, 3));
+    bool found = false;
+    for (const auto& each : report.findings) {
+      const bool is_it = each.kind == wanted.kind && (here == 0 || each.location.line == here) &&
+                         (other == 0 || each.other.line == other);
+      if (!is_it) continue;
+      found = true;
+      EXPECT_EQ(each.severity, check::Severity::error);
+      EXPECT_FALSE(each.problem.empty());
+      EXPECT_FALSE(each.hint.empty());
+    }
+    EXPECT_TRUE(found) << "wanted " << check::name(wanted.kind) << " at line " << here << " with "
+                       << other << " in order " << name(order) << "\n"
+                       << cluster_text(report);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Flaws, ClusterRingFlaw, ::testing::ValuesIn(kClusterFlaws),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+/// Who copies into another block is named with its block, and so is whose memory it is.
+TEST(ClusterFlaws, NameBothBlocks) {
+  using ::testing::AnyOf;
+  using ::testing::HasSubstr;
+  const auto options = cluster_options(ThreadOrder::forward, 0);
+  const auto report = checked_cluster(ClusterFlaw::one_copy_too_many, options);
+  ASSERT_FALSE(report.findings.empty());
+  const auto& first = report.findings.front();
+  EXPECT_EQ(first.kind, Kind::cluster_exit);
+  EXPECT_EQ(first.block.linear % 2, 0);
+  EXPECT_THAT(first.problem, AnyOf(HasSubstr("starts a bulk copy into block (1,0,0)"),
+                                   HasSubstr("starts a bulk copy into block (3,0,0)")));
+}
+
+/// Blocks of a cluster exchange numbers in global memory, in two halves of a barrier.
+struct ExchangesNumbers {
+  static constexpr const char* name = "exchanges_numbers";
+  static constexpr Dim3 block{64}, cluster{2};
+  bool waits = true;
+
+  void operator()(auto t, auto in, auto out) const {
+    for (int round = 0; round < 3; ++round) {
+      in(t.block, t.thread) = static_cast<float>(round);
+      cluster_arrive(t);
+      if (waits) cluster_wait(t);
+      out(t.block, t.thread) = in(t.block ^ 1, 63 - t.thread);
+      if (!waits) cluster_wait(t);
+      cluster_barrier(t);
+    }
+  }
+};
+
+std::vector<Kind> errors_of_exchange(const ExchangesNumbers& kernel, ThreadOrder order) {
+  float in[4 * 64], out[4 * 64];
+  auto options = cluster_options(order, 1);
+  options.fresh_outputs = false;
+  const auto report = check::check(options, Dim3{4}, kernel,
+                                   tensor<kRowMajorMatrix>(static_cast<float*>(in), 4, 64, 64),
+                                   tensor<kRowMajorMatrix>(static_cast<float*>(out), 4, 64, 64));
+  std::vector<Kind> kinds;
+  for (const auto& each : report.findings) {
+    if (each.severity == check::Severity::error) kinds.push_back(each.kind);
+  }
+  return kinds;
+}
+
+TEST(ClusterBarrier, OrdersWhatBlocksWriteToGlobalMemory) {
+  for (const auto order : kClusterOrders) {
+    EXPECT_THAT(errors_of_exchange(ExchangesNumbers{}, order), ::testing::IsEmpty()) << name(order);
+    EXPECT_THAT(errors_of_exchange(ExchangesNumbers{false}, order), ::testing::Contains(Kind::race))
+        << name(order);
+  }
+}
+
+/// A block that fails ends its cluster; what the others have not done is no finding.
+struct Throws {
+  static constexpr const char* name = "throws_in_cluster";
+  static constexpr Dim3 block{32}, cluster{2};
+  void operator()(auto t, auto C) const {
+    cluster_barrier(t);
+    if (t.block == 1 && t.thread == 5) throw Error(Category::shape, "it is too large");
+    cluster_barrier(t);
+    C(t.block, t.thread) = 1.0f;
+  }
+};
+
+TEST(ClusterFlaws, AnErrorOfOneBlockIsOneFinding) {
+  for (const auto order : kClusterOrders) {
+    float c[2 * 32] = {};
+    auto options = cluster_options(order, 1);
+    options.coverage = false;
+    const auto report = check::check(options, Dim3{2}, Throws{},
+                                     tensor<kRowMajorMatrix>(static_cast<float*>(c), 2, 32, 32));
+    ASSERT_EQ(report.findings.size(), 1u) << cluster_text(report);
+    EXPECT_EQ(report.findings[0].kind, Kind::exception);
+  }
+}
+
+/// A time limit ends a cluster, whichever of its blocks does not come to an end.
+struct LoopsForEver {
+  static constexpr const char* name = "loops_for_ever";
+  static constexpr Dim3 block{32}, cluster{2};
+  void operator()(auto t, auto C) const {
+    if (t.block % 2 == 1 && t.thread == 3) {
+      volatile int zero = 0;
+      while (zero == 0) {
+      }
+    }
+    cluster_barrier(t);
+    C(t.block, t.thread) = 1.0f;
+  }
+};
+
+TEST(ClusterFlaws, ATimeLimitEndsACluster) {
+  float c[2 * 32] = {};
+  auto options = cluster_options(ThreadOrder::forward, 1);
+  options.coverage = false;
+  options.time_limit_s = 0.2;
+  const auto report = check::check(options, Dim3{2}, LoopsForEver{},
+                                   tensor<kRowMajorMatrix>(static_cast<float*>(c), 2, 32, 32));
+  EXPECT_TRUE(report.summary.timed_out);
+  ASSERT_FALSE(report.findings.empty());
+  EXPECT_EQ(report.findings[0].kind, Kind::endless) << cluster_text(report);
+}
+
+}  // namespace
+}  // namespace tessera::broken
