@@ -9,6 +9,7 @@
 #include "shell/json_text.hpp"
 #include "shell/suggest.hpp"
 #include "shell/table.hpp"
+#include "shell/wrap.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::bench {
@@ -105,6 +106,13 @@ Verdict confirmed(Verdict found, double other_ratio, double least) {
   return open ? Verdict::unclear : found;
 }
 
+/// A file compared with itself or its copy: nothing can differ, however few samples it has.
+bool is_one_measurement(const BenchResults& before, const BenchRow& old, const BenchResults& after,
+                        const BenchRow& now) {
+  const std::string date = context_text(before, "date");
+  return !date.empty() && date == context_text(after, "date") && old.seconds() == now.seconds();
+}
+
 RowComparison compare_rows(const BenchResults& before, const BenchRow& old,
                            const BenchResults& after, const BenchRow& now, double threshold) {
   const bool peaks = has_peak(before, old) && has_peak(after, now);
@@ -117,6 +125,11 @@ RowComparison compare_rows(const BenchResults& before, const BenchRow& old,
   out.interval = ratio_interval(was, is, kConfidence);
   if (by_share) out.old_percent = 100 * median(was), out.new_percent = 100 * median(is);
   out.old_samples = was.size(), out.new_samples = is.size();
+  if (is_one_measurement(before, old, after, now)) {
+    out.interval = {1, 1};
+    out.verdict = Verdict::same;
+    return out;
+  }
   if (std::min(was.size(), is.size()) < kFewestSamples) {
     out.why = cat("fewer than ", kFewestSamples, " samples: measure with --repetitions ",
                   kDefaultRepetitions);
@@ -302,14 +315,17 @@ std::string machine_difference(const BenchResults& before, const BenchResults& a
   return out;
 }
 
-std::string comparison_table(const ComparedResults& compared) {
-  std::vector<shell::Table::Column> columns;
-  for (const char* head : kHeads) columns.push_back({head, shell::Align::left});
-  shell::Table table(columns);
+std::string comparison_table(const ComparedResults& compared, std::size_t columns) {
+  // Narrow lines keep the row, the ratio and the verdict.
+  constexpr std::array<int, kHeads.size()> give_way = {0, 1, 2, 0, 3, 4, 5, 0};
+  std::vector<shell::Table::Column> heads;
+  for (std::size_t i = 0; i < kHeads.size(); ++i)
+    heads.push_back({kHeads[i], shell::Align::left, give_way[i]});
+  shell::Table table(heads, shell::Narrow::wrapped);
   for (const auto& each : compared.comparisons) table.add(cells_of(each));
-  std::string out = table.text() + "\n" + summary_of(compared) + "\n";
+  std::string out = summary_of(compared) + "\n";
   for (const auto& note : notes_of(compared)) out += note + "\n";
-  return plain_lines(out);
+  return plain_lines(cat(table.text(columns), "\n", shell::wrapped(out, columns)));
 }
 
 std::string comparison_markdown(const ComparedResults& compared) {

@@ -53,7 +53,8 @@ ComparedResults compare_results(const BenchResults& before, const BenchResults& 
 /// What tells that the files come from different machines, "" where nothing does.
 std::string machine_difference(const BenchResults& before, const BenchResults& after);
 
-std::string comparison_table(const ComparedResults& compared);
+/// In lines of at most `columns` characters, 0: of any length.
+std::string comparison_table(const ComparedResults& compared, std::size_t columns = 0);
 std::string comparison_markdown(const ComparedResults& compared);
 std::string comparison_json(const ComparedResults& compared);
 

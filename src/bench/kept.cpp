@@ -169,9 +169,10 @@ int show_comparison(const shell::Context& context, const BenchRequest& request) 
                 "the same algorithm or peer, type, size and number of threads in both", {},
                 "compare results of one 'tessera bench' command");
   const auto text = [&](std::optional<Form> in) {
+    const std::size_t columns = shell::terminal_columns(shell::Stream::out);
     return in == Form::json       ? comparison_json(compared)
            : in == Form::markdown ? comparison_markdown(compared)
-                                  : comparison_table(compared);
+                                  : comparison_table(compared, columns);
   };
   BenchRequest without_picture = request;  // that a file of settings may ask for
   without_picture.plot.clear();

@@ -75,7 +75,7 @@ void Outputs::add(const shell::Context& context, const std::string& path, std::o
 }
 
 void print_table(const shell::Context& context, const BenchResults& results, const BenchRow& row) {
-  const CaseTable table = case_table(results, row);
+  const CaseTable table = case_table(results, row, shell::terminal_columns(shell::Stream::out));
   context.print(context.paint(table.title, shell::Ink::bold) + "\n" + table.text + "\n");
   context.flush();
 }

@@ -23,6 +23,6 @@ std::string to_svg(const BenchResults& results);
 struct CaseTable {
   std::string title, text;
 };
-CaseTable case_table(const BenchResults& results, const BenchRow& of);
+CaseTable case_table(const BenchResults& results, const BenchRow& of, std::size_t columns = 0);
 
 }  // namespace tessera::bench

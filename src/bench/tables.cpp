@@ -9,6 +9,7 @@
 #include "shell/options.hpp"
 #include "shell/suggest.hpp"
 #include "shell/table.hpp"
+#include "shell/wrap.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::bench {
@@ -153,7 +154,7 @@ std::string detail_table(const BenchResults& results, const std::vector<BenchRow
   return out;
 }
 
-/// What a terminal shows without wrapping.
+/// Where it is not known what a terminal shows without wrapping.
 constexpr std::size_t kMostColumns = 120;
 
 std::size_t widest_line(const std::string& text) {
@@ -190,16 +191,16 @@ std::string peer_remark(const BenchResults& results, const std::string& name) {
 }
 
 std::string figures_table(const BenchResults& results, const std::vector<BenchRow>& rows,
-                          std::span<const std::string> peers) {
+                          std::span<const std::string> peers, std::size_t most) {
   std::vector<shell::Table::Column> columns = {{"", shell::Align::left},
                                                {"time", shell::Align::right},
-                                               {"spread", shell::Align::right},
+                                               {"spread", shell::Align::right, 1},
                                                {"GFLOP/s", shell::Align::right},
                                                {"% of peak", shell::Align::right}};
   add_ratio_columns(columns, peers);
-  columns.push_back({"error/bound", shell::Align::right});
+  columns.push_back({"error/bound", shell::Align::right, 2});
   columns.push_back({"remark", shell::Align::left});
-  shell::Table table(columns);
+  shell::Table table(columns, shell::Narrow::wrapped);
   for (const auto& row : rows) {
     std::vector<std::string> cells = {shown_name(row)};
     if (measured(row)) {
@@ -222,12 +223,12 @@ std::string figures_table(const BenchResults& results, const std::vector<BenchRo
     }
     table.add(cells);
   }
-  return table.text();
+  return table.text(most);
 }
 
 /// The columns of peers alone, in as many tables as it takes.
 std::string ratio_tables(const BenchResults& results, const std::vector<BenchRow>& rows,
-                         std::span<const std::string> peers) {
+                         std::span<const std::string> peers, std::size_t most) {
   std::string out;
   while (!peers.empty()) {
     const auto text = [&](std::size_t count) {
@@ -243,7 +244,7 @@ std::string ratio_tables(const BenchResults& results, const std::vector<BenchRow
       return table.text();
     };
     std::size_t count = peers.size();
-    while (count > 1 && widest_line(text(count)) > kMostColumns) --count;
+    while (count > 1 && widest_line(text(count)) > most) --count;
     out += "\n" + text(count);
     peers = peers.subspan(count);
   }
@@ -343,7 +344,7 @@ std::string to_markdown(const BenchResults& results) {
   return plain_lines(out);
 }
 
-CaseTable case_table(const BenchResults& results, const BenchRow& of) {
+CaseTable case_table(const BenchResults& results, const BenchRow& of, std::size_t columns) {
   std::vector<BenchRow> rows;
   for (const auto& row : results.rows) {
     if (same_case(row, of)) rows.push_back(row);
@@ -351,12 +352,14 @@ CaseTable case_table(const BenchResults& results, const BenchRow& of) {
   std::vector<std::string> peers;  // that there is a ratio to
   for (const auto* row : others(results, of, Kind::peer)) peers.push_back(row->name);
   const std::string why = reasons(rows);
-  std::string text = figures_table(results, rows, peers), more;
-  if (widest_line(text) > kMostColumns) {
-    text = figures_table(results, rows, {});
-    more = ratio_tables(results, rows, peers);
+  const std::size_t most = columns == 0 ? kMostColumns : columns;
+  std::string text = figures_table(results, rows, peers, 0), more;
+  if (widest_line(text) > most) {
+    text = figures_table(results, rows, {}, columns);
+    more = ratio_tables(results, rows, peers, most);
   }
-  return {cat(group_text(of.on), ", ", full_text(of.on.shape)), plain_lines(text + why + more)};
+  return {cat(group_text(of.on), ", ", full_text(of.on.shape)),
+          plain_lines(text + shell::wrapped(why, columns) + more)};
 }
 
 }  // namespace tessera::bench

@@ -94,9 +94,9 @@ void print_results(const shell::Context& context, const std::vector<Result>& res
                       {"fastest", shell::Align::left},
                       {"tile", shell::Align::left},
                       {"time", shell::Align::right},
-                      {"TFLOP/s", shell::Align::right},
-                      {"x peer", shell::Align::right},
-                      {"of", shell::Align::right}});
+                      {"TFLOP/s", shell::Align::right, 1},
+                      {"x peer", shell::Align::right, 2},
+                      {"of", shell::Align::right, 3}});
   for (const auto& [shape, found] : results) {
     const TunedProduct& p = found.product;
     table.add({to_string(shape), p.best.algorithm, to_string(p.best.tile), time_text(p.seconds),
@@ -104,7 +104,7 @@ void print_results(const shell::Context& context, const std::vector<Result>& res
                p.peer.empty() ? "" : fmt::format("{:.2f} {}", p.peer_seconds / p.seconds, p.peer),
                std::to_string(found.candidates)});
   }
-  context.print(table.text());
+  context.print(table.text(shell::terminal_columns(shell::Stream::out)));
 }
 
 }  // namespace

@@ -175,11 +175,11 @@ int command_line(int argc, char** argv, shell::Context& context) {
     return kUsage;
   }
   if (version) {
-    context.print(shell::version_text());
+    context.print_wrapped(shell::version_text());
     return 0;
   }
   if (list) {
-    context.print(list_of_names(root));
+    context.print_wrapped(list_of_names(root));
     return 0;
   }
   if (!context.action) {

@@ -250,7 +250,7 @@ void compare_all(const shell::Context& context, Executor& executor, Field& field
 
 int run_compare(const shell::Context& context, const CompareRequest& request) {
   if (request.list) {
-    context.print(algorithms_page());
+    context.print_wrapped(algorithms_page());
     return 0;
   }
   const shell::Types types = shell::parse_types(request.dtype);

@@ -66,7 +66,7 @@ int show(const shell::Context& context) {
   for (const auto& each : values)
     out += fmt::format("  {} = {}  ({})\n", printable(each.name), printable(each.value, kShown),
                        printable(each.source, kShown));
-  context.print(out + "  everything else is built in\n");
+  context.print_wrapped(out + "  everything else is built in\n");
   return 0;
 }
 

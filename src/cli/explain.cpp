@@ -115,14 +115,14 @@ int run_explain(const shell::Context& context, const ExplainRequest& request) {
                       two ? check::html_comparison(a.report, b.report, device, source_of)
                       : !page.empty() ? page
                                       : check::html_report(a.report, device, source_of));
-  const auto text = [&] {
-    return two                       ? explain_text(a, b, source_of)
-           : is_file(request.kernel) ? explain_text(a, source_of)
-                                     : explain_text(a);
+  const auto text = [&](std::size_t columns) {
+    return two                       ? explain_text(a, b, source_of, columns)
+           : is_file(request.kernel) ? explain_text(a, source_of, columns)
+                                     : explain_text(a, columns);
   };
-  if (!request.text.empty()) shell::write_file(context, request.text, request.force, text());
+  if (!request.text.empty()) shell::write_file(context, request.text, request.force, text(0));
   if (context.json) context.print(shell::json_text(two ? explain_json(a, b) : explain_json(a)));
-  else context.print(text());
+  else context.print(text(shell::terminal_columns(shell::Stream::out)));
   return 0;
 }
 

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <sstream>
 
-#include "shell/context.hpp"
 #include "shell/json_text.hpp"
 #include "shell/table.hpp"
+#include "shell/wrap.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::cli {
@@ -37,9 +37,8 @@ std::string place(const check::Location& at) {
 
 /// Lines of at most 100 characters, on a narrower terminal as many as it has; the later ones
 /// indented by four.
-std::string wrapped(const std::string& text) {
-  const std::size_t columns = shell::terminal_columns(shell::Stream::out),
-                    most = columns == 0 ? 100 : std::min<std::size_t>(columns, 100);
+std::string item(const std::string& text, std::size_t columns) {
+  const std::size_t most = columns == 0 ? 100 : std::min<std::size_t>(columns, 100);
   std::string out, line;
   std::istringstream words(text.substr(4));
   line = text.substr(0, 3);
@@ -75,15 +74,16 @@ std::string heading(const Explained& e) {
   return out;
 }
 
-std::string resources(const Explained& e) {
-  shell::Table table({{"resource"}, {"busy for", shell::Align::right}, {"work"}});
+std::string resources(const Explained& e, std::size_t columns) {
+  shell::Table table({{"resource"}, {"busy for", shell::Align::right}, {"work"}},
+                     shell::Narrow::wrapped);
   for (const auto& r : e.explanation.resources)
     table.add({std::string(r.name),
                r.least_us == r.most_us
                    ? modelled_time(r.least_us)
                    : fmt::format("{} to {}", modelled_time(r.least_us), modelled_time(r.most_us)),
                r.work});
-  return table.text();
+  return table.text(columns);
 }
 
 std::string numbers(const Explained& e) {
@@ -109,13 +109,14 @@ std::string numbers(const Explained& e) {
   return out;
 }
 
-std::string advice(const Explained& e) {
+std::string advice(const Explained& e, std::size_t columns) {
   std::string out;
   int count = 0;
   for (const auto& a : e.explanation.advice)
-    out += wrapped(fmt::format("{:2}. {}{}", ++count,
-                               a.location.line > 0 ? place(a.location) + ": " : "", a.problem)) +
-           wrapped("    try: " + a.remedy);
+    out += item(fmt::format("{:2}. {}{}", ++count,
+                            a.location.line > 0 ? place(a.location) + ": " : "", a.problem),
+                columns) +
+           item("    try: " + a.remedy, columns);
   return out.empty()
              ? fmt::format("{}: nothing to change that the counters show\n", e.report.kernel)
              : fmt::format("What to change in {}\n{}", e.report.kernel, out);
@@ -147,7 +148,8 @@ std::string line_of(const check::SourceReader& source, const check::Location& at
   return line.substr(std::min(line.find_first_not_of(' '), line.size()));
 }
 
-std::string costly_lines(const Explained& e, const check::SourceReader& source) {
+std::string costly_lines(const Explained& e, const check::SourceReader& source,
+                         std::size_t columns) {
   std::vector<const check::LineCounters*> lines;
   for (const auto& line : e.report.by_line) lines.push_back(&line);
   std::stable_sort(lines.begin(), lines.end(), [](const auto* a, const auto* b) {
@@ -155,9 +157,9 @@ std::string costly_lines(const Explained& e, const check::SourceReader& source) 
   });
   if (lines.size() > kLinesShown) lines.resize(kLinesShown);
   shell::Table table({{e.report.kernel},
-                      {"global", shell::Align::right},
+                      {"global", shell::Align::right, 2},
                       {"sectors", shell::Align::right},
-                      {"shared", shell::Align::right},
+                      {"shared", shell::Align::right, 1},
                       {"wavefronts", shell::Align::right},
                       {"source"}});
   const auto each = [](std::int64_t requests, std::int64_t transfers) {
@@ -173,12 +175,15 @@ std::string costly_lines(const Explained& e, const check::SourceReader& source) 
                count(shared), each(shared, c.shared_load_wavefronts + c.shared_store_wavefronts),
                line_of(source, line->location)});
   }
-  return table.text();
+  return table.text(columns);
 }
 
 /// The worst warp of each access: "load of A".
-std::string accesses(const Explained& e) {
-  shell::Table table({{e.report.kernel + ": worst warp of each access"},
+std::string accesses(const Explained& e, std::size_t columns) {
+  constexpr std::size_t least = 90;  // of the title in the table's head
+  const std::string title = e.report.kernel + ": worst warp of each access";
+  const bool is_narrow = columns > 0 && columns < least;
+  shell::Table table({{is_narrow ? "access" : title},
                       {"at"},
                       {"bytes", shell::Align::right},
                       {"takes", shell::Align::right},
@@ -193,7 +198,7 @@ std::string accesses(const Explained& e) {
                fmt::format("{} {}{}", s.transfers, unit, s.transfers == 1 ? "" : "s"),
                std::to_string(s.ideal)});
   }
-  return table.text();
+  return (is_narrow ? title + "\n" : "") + table.text(columns);
 }
 
 /// Of the whole grid, also where the two were sampled differently.
@@ -220,23 +225,26 @@ ordered_json roofline_json(const check::Explanation& x) {
 
 }  // namespace
 
-std::string explain_text(const Explained& e) {
-  return fmt::format("{}\n{} is {}.\n\n{}\n{}\n{}\n{}{}", heading(e), e.report.kernel,
-                     e.explanation.verdict, resources(e), numbers(e), accesses(e), advice(e),
-                     next_step(e));
+std::string explain_text(const Explained& e, std::size_t columns) {
+  return cat(shell::wrapped(fmt::format("{}\n{} is {}.\n\n", heading(e), e.report.kernel,
+                                        e.explanation.verdict),
+                            columns),
+             resources(e, columns), "\n", shell::wrapped(numbers(e), columns), "\n",
+             accesses(e, columns), "\n", advice(e, columns), shell::wrapped(next_step(e), columns));
 }
 
-std::string explain_text(const Explained& e, const check::SourceReader& source) {
-  return fmt::format("{}\n{}", explain_text(e), costly_lines(e, source));
+std::string explain_text(const Explained& e, const check::SourceReader& source,
+                         std::size_t columns) {
+  return cat(explain_text(e, columns), "\n", costly_lines(e, source, columns));
 }
 
-std::string explain_text(const Explained& a, const Explained& b,
-                         const check::SourceReader& source) {
+std::string explain_text(const Explained& a, const Explained& b, const check::SourceReader& source,
+                         std::size_t columns) {
   shell::Table table({{"counter"},
                       {a.report.kernel, shell::Align::right},
                       {b.report.kernel, shell::Align::right},
-                      {"ratio", shell::Align::right},
-                      {"meaning"}});
+                      {"ratio", shell::Align::right, 1},
+                      {"meaning", shell::Align::left, 2}});
   for (const auto& counter : check::kCounters) {
     const double x = whole(a, a.report.total.*counter.value),
                  y = whole(b, b.report.total.*counter.value);
@@ -244,10 +252,13 @@ std::string explain_text(const Explained& a, const Explained& b,
     table.add({std::string(counter.name), fmt::format("{:.0f}", x), fmt::format("{:.0f}", y),
                x == 0 ? "" : number(y / x), std::string(counter.meaning)});
   }
-  return fmt::format("{}\n{}\n{} is {}.\n{} is {}.\n\n{}\n{}\n{}\n{}\n{}\n{}\n{}", heading(a),
-                     heading(b), a.report.kernel, a.explanation.verdict, b.report.kernel,
-                     b.explanation.verdict, table.text(), costly_lines(a, source),
-                     costly_lines(b, source), accesses(a), accesses(b), advice(a), advice(b));
+  const std::string head =
+      fmt::format("{}\n{}\n{} is {}.\n{} is {}.\n\n", heading(a), heading(b), a.report.kernel,
+                  a.explanation.verdict, b.report.kernel, b.explanation.verdict);
+  return cat(shell::wrapped(head, columns), table.text(columns), "\n",
+             costly_lines(a, source, columns), "\n", costly_lines(b, source, columns), "\n",
+             accesses(a, columns), "\n", accesses(b, columns), "\n", advice(a, columns), "\n",
+             advice(b, columns));
 }
 
 ordered_json explain_json(const Explained& e) {

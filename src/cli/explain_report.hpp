@@ -18,12 +18,15 @@ struct Explained {
   const Algorithm* next = nullptr;  ///< none behind the last step and outside of the ladder
 };
 
-/// What bounds the kernel, its counters, what to change, and what the next step does.
-std::string explain_text(const Explained& e);
+/// What bounds the kernel, its counters, what to change, and what the next step does; in lines of
+/// at most `columns` characters, 0: of any length.
+std::string explain_text(const Explained& e, std::size_t columns);
 /// Of a file: with the lines that cost most.
-std::string explain_text(const Explained& e, const check::SourceReader& source);
+std::string explain_text(const Explained& e, const check::SourceReader& source,
+                         std::size_t columns);
 /// Both, the counters that differ side by side, and the lines that cost most of each.
-std::string explain_text(const Explained& a, const Explained& b, const check::SourceReader& source);
+std::string explain_text(const Explained& a, const Explained& b, const check::SourceReader& source,
+                         std::size_t columns);
 
 nlohmann::ordered_json explain_json(const Explained& e);
 nlohmann::ordered_json explain_json(const Explained& a, const Explained& b);

@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "shell/options.hpp"
 #include "shell/suggest.hpp"
+#include "shell/wrap.hpp"
 #include "tessera/layout/expression.hpp"
 #include "tessera/matmul/plan.hpp"
 
@@ -154,11 +155,11 @@ int show_help(const shell::Context& context, const std::vector<std::string>& wor
                       "\nHelp topics ('tessera help TOPIC'):\n";
     for (const auto& each : help_topics())
       out += fmt::format("  {:<14}{}\n", each.name, each.summary);
-    context.print(out);
+    context.print_wrapped(out);
     return 0;
   }
   if (const std::string text = page(words.front()); !text.empty() && words.size() == 1) {
-    context.print(text);
+    context.print(shell::reflowed(text, shell::terminal_columns(shell::Stream::out)));
     return 0;
   }
   // A topic has no page below it; a command may have the same name, and commands below it.

@@ -124,7 +124,7 @@ int run_multiply(const shell::Context& context, const MultiplyRequest& request) 
     if (context.json)
       context.print(
           shell::json_text({{"problem", problem_json(plan.problem)}, {"plan", plan_json(plan)}}));
-    else context.print(to_string(plan) + "\n");
+    else context.print_wrapped(to_string(plan) + "\n");
     return 0;
   }
   shell::note_other_names(context, parse_location(request.output).path);

@@ -250,7 +250,7 @@ int multiply_in_memory(const shell::Context& context, const MultiplyRequest& req
   const Plan plan = plan_of_blocks(request, in);
   const scale::ScalePlan forecast = scale_plan_of(request, in, plan);
   if (request.dry_run) {
-    context.print(to_string(forecast));
+    context.print_wrapped(to_string(forecast));
     return 0;
   }
   const scale::Schedule& schedule = forecast.schedule;

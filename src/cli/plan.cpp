@@ -158,7 +158,7 @@ int run_plan(const shell::Context& context, const PlanRequest& request) {
   if (!request.svg.empty())
     shell::write_file(context, request.svg, request.force, scale::picture(plan));
   if (context.json) context.print(shell::json_text(plan_document(plan)));
-  else context.print(to_string(plan));
+  else context.print_wrapped(to_string(plan));
   return 0;
 }
 

@@ -97,8 +97,8 @@ int start(const shell::Context& context, const course::PuzzleRequest& request) {
                      "' takes this file from now on, no longer ", before));
   print_page(context, cat("Puzzle ", puzzle.number, ": ", puzzle.title, "\n\n", puzzle.idea, "\n",
                           puzzle.configuration));
-  context.print(cat("\nEdit ", file.string(), "\nthen: tessera puzzle run ", puzzle.id,
-                    puzzle.variants.empty() ? "" : " --" + puzzle.variants.front(), "\n"));
+  context.print_wrapped(cat("\nEdit ", file.string(), "\nthen: tessera puzzle run ", puzzle.id,
+                            puzzle.variants.empty() ? "" : " --" + puzzle.variants.front(), "\n"));
   return 0;
 }
 
@@ -115,8 +115,8 @@ int hint(const shell::Context& context, const course::PuzzleRequest& request) {
     print_page(context, cat(i > 0 ? "\n" : "", "Hint ", i + 1, " of ", all, "\n\n",
                             puzzle.hints[static_cast<std::size_t>(i)]));
   if (shown == all)
-    context.print(cat("\nThat was the last hint: 'tessera puzzle solution ", puzzle.id,
-                      "' shows the solution.\n"));
+    context.print_wrapped(cat("\nThat was the last hint: 'tessera puzzle solution ", puzzle.id,
+                              "' shows the solution.\n"));
   return 0;
 }
 
@@ -158,8 +158,8 @@ int reset(const shell::Context& context, const course::PuzzleRequest& request) {
     all.forget(puzzle.id);
     all[puzzle.id].file = file.string();
   });
-  context.print(cat(file.string(), " is as at the start",
-                    kept.empty() ? "" : "; what you had is " + kept, "\n"));
+  context.print_wrapped(cat(file.string(), " is as at the start",
+                            kept.empty() ? "" : "; what you had is " + kept, "\n"));
   return 0;
 }
 

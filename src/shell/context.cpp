@@ -27,7 +27,9 @@ namespace {
 void write_line(const std::string& command, std::string_view text, const std::string& kind = {}) {
   std::string line;
   for (char c : text) line += c == '\n' || c == '\r' ? ' ' : c;
-  line = command + ": " + kind + printable(line, line.size()) + '\n';
+  line =
+      wrapped(command + ": " + kind + printable(line, line.size()), terminal_columns(Stream::err)) +
+      '\n';
   std::fwrite(line.data(), 1, line.size(), stderr);  // nothing can be said if stderr itself is gone
 }
 
@@ -48,7 +50,9 @@ std::size_t terminal_columns(Stream stream) {
   winsize size{};
   if (!is_terminal(stream) || ioctl(stream == Stream::out ? 1 : 2, TIOCGWINSZ, &size) != 0)
     return 0;
-  return size.ws_col;
+  if (size.ws_col > 0) return size.ws_col;
+  const char* columns = std::getenv("COLUMNS");  // of a terminal that does not know its width
+  return columns == nullptr ? 0 : std::strtoul(columns, nullptr, 10);
 }
 
 void Context::print(std::string_view text) const {

@@ -43,7 +43,7 @@ struct Context {
   void print_wrapped(std::string_view text) const;
   /// Writes out what print() has kept. Called once by main, and where results should appear early.
   void flush() const;
-  /// One line on stderr, "tessera multiply: text"; not with --quiet.
+  /// One line on stderr, "tessera multiply: text", broken to a terminal's width; not with --quiet.
   void note(std::string_view text) const;
   /// As note(), only with -v.
   void detail(std::string_view text) const;
@@ -59,7 +59,8 @@ struct Context {
 
 /// True where `stream` is a terminal that can move its cursor.
 bool is_terminal(Stream stream);
-/// Characters in a line of the terminal; 0 where `stream` is none.
+/// Characters in a line of the terminal, by itself or by COLUMNS; 0 where `stream` is none or its
+/// width is unknown.
 std::size_t terminal_columns(Stream stream);
 
 }  // namespace tessera::shell

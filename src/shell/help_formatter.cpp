@@ -6,18 +6,20 @@
 #include <algorithm>
 
 #include "options.hpp"
+#include "wrap.hpp"
 
 namespace tessera::shell {
 
 namespace {
-
-constexpr std::size_t kTextColumn = 32;
 
 std::size_t text_width() {
   constexpr std::size_t most = 100;
   const std::size_t columns = terminal_columns(Stream::out);
   return columns == 0 ? most : std::min(columns, most);
 }
+
+/// Where descriptions begin: names have lines of their own on a narrow terminal.
+std::size_t text_column() { return text_width() < 70 ? 8 : 32; }
 
 /// `text` broken into lines of at most `width`, later lines indented.
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t width) {
@@ -38,11 +40,12 @@ std::string wrapped(const std::string& text, std::size_t indent, std::size_t wid
 }
 
 std::string two_columns(const std::string& left, const std::string& right) {
+  const std::size_t column = text_column();
   std::string out = "  " + left;
   if (right.empty()) return out + '\n';
-  if (out.size() + 2 > kTextColumn) out += '\n' + std::string(kTextColumn, ' ');
-  else out.resize(kTextColumn, ' ');
-  return out + wrapped(right, kTextColumn, text_width()) + '\n';
+  if (out.size() + 2 > column) out += '\n' + std::string(column, ' ');
+  else out.resize(column, ' ');
+  return out + wrapped(right, column, text_width()) + '\n';
 }
 
 class HelpFormatter : public CLI::Formatter {
@@ -81,7 +84,11 @@ class HelpFormatter : public CLI::Formatter {
     out += " [options]";
     if (!visible_commands(*app).empty())
       out += app->get_parent() == nullptr ? " COMMAND ..." : " | COMMAND ...";
-    return out + "\n";
+    return wrapped(out, 4, text_width()) + "\n";
+  }
+
+  std::string make_footer(const CLI::App* app) const override {
+    return reflowed(CLI::Formatter::make_footer(app), terminal_columns(Stream::out));
   }
 
   std::string make_description(const CLI::App* app) const override {

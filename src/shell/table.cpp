@@ -8,6 +8,20 @@
 
 namespace tessera::shell {
 
+namespace {
+
+/// The text's later lines indented.
+std::string under(const std::string& text, std::size_t indent) {
+  std::string out;
+  for (const char c : text) {
+    out += c;
+    if (c == '\n') out += std::string(indent, ' ');
+  }
+  return out;
+}
+
+}  // namespace
+
 void Table::add(std::vector<std::string> cells) {
   cells.resize(columns_.size());
   rows_.push_back(std::move(cells));
@@ -32,21 +46,31 @@ Table Table::without(std::size_t column) const {
 }
 
 std::string Table::text(std::size_t most) const {
-  std::vector<std::size_t> widths = this->widths();
   constexpr std::size_t least = 16;  // of the last column
-  std::size_t before = 2 * (widths.size() - 1);
-  for (std::size_t c = 0; c + 1 < widths.size(); ++c) before += widths[c];
-  const auto yields =
-      std::max_element(columns_.begin(), columns_.end(),
-                       [](const Column& a, const Column& b) { return a.gives_way < b.gives_way; });
-  if (most > 0 && before + std::min(widths.back(), least) > most && yields->gives_way > 0) {
-    const std::string rest =
-        without(static_cast<std::size_t>(yields - columns_.begin())).text(most);
-    constexpr std::string_view note = "left out in these narrow lines: ";
-    const bool has_note = rest.find(note) != std::string::npos;
-    return has_note ? cat(rest.substr(0, rest.size() - 1), ", ", yields->title, "\n")
-                    : cat(rest, note, yields->title, "\n");
+  Table shown = *this;
+  std::string left_out;
+  while (most > 0 && shown.width_before_last() + std::min(shown.widths().back(), least) > most) {
+    const auto yields = std::max_element(
+        shown.columns_.begin(), shown.columns_.end(),
+        [](const Column& a, const Column& b) { return a.gives_way < b.gives_way; });
+    if (yields->gives_way == 0) break;
+    left_out = cat(yields->title, left_out.empty() ? "" : ", ", left_out);
+    shown = shown.without(static_cast<std::size_t>(yields - shown.columns_.begin()));
   }
+  const std::string note = cat("left out in these narrow lines: ", left_out, "\n");
+  return cat(shown.lines(most), left_out.empty() ? "" : wrapped(note, most));
+}
+
+std::size_t Table::width_before_last() const {
+  const std::vector<std::size_t> widths = this->widths();
+  std::size_t out = 2 * (widths.size() - 1);
+  for (std::size_t c = 0; c + 1 < widths.size(); ++c) out += widths[c];
+  return out;
+}
+
+std::string Table::lines(std::size_t most) const {
+  std::vector<std::size_t> widths = this->widths();
+  const std::size_t before = width_before_last();
   if (most > before && widths.back() > most - before)
     widths.back() = std::max<std::size_t>(most - before, 4);
   std::string out;
@@ -54,8 +78,11 @@ std::string Table::text(std::size_t most) const {
     std::string text;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       std::string content = cell(c);
-      if (shown_width(content) > widths[c]) content = content.substr(0, widths[c] - 3) + "...";
-      const std::string blanks(widths[c] - shown_width(content), ' ');
+      if (shown_width(content) > widths[c]) {
+        if (last_ == Narrow::wrapped) content = under(wrapped(content, widths[c]), before);
+        else content = content.substr(0, widths[c] - 3) + "...";
+      }
+      const std::string blanks(widths[c] - std::min(widths[c], shown_width(content)), ' ');
       text += c == 0 ? "" : "  ";
       text += columns_[c].align == Align::right ? blanks + content : content + blanks;
     }

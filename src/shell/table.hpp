@@ -7,6 +7,8 @@
 namespace tessera::shell {
 
 enum class Align { left, right };
+/// What becomes of the last column where lines are too narrow.
+enum class Narrow { cut, wrapped };
 
 class Table {
  public:
@@ -15,19 +17,24 @@ class Table {
     Align align = Align::left;
     int gives_way = 0;  ///< where lines are too narrow the highest is left out first; 0: never is
   };
-  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  explicit Table(std::vector<Column> columns, Narrow last = Narrow::cut)
+      : columns_(std::move(columns)), last_(last) {}
   /// As many cells as columns; a cell may carry colour codes.
   void add(std::vector<std::string> cells);
   /// Header, a rule, the rows; ends with a line break. In lines of `columns` characters (0: of any
-  /// width) the last column is cut; where no room is left for it columns give way, and a line below
-  /// names them.
+  /// width) the last column is cut or wrapped; where no room is left for it columns give way, and a
+  /// line below names them.
   std::string text(std::size_t columns = 0) const;
 
  private:
   std::vector<std::size_t> widths() const;
+  std::size_t width_before_last() const;
   Table without(std::size_t column) const;
+  /// All columns, the last one cut or wrapped.
+  std::string lines(std::size_t most) const;
 
   std::vector<Column> columns_;
+  Narrow last_;
   std::vector<std::vector<std::string>> rows_;
 };
 

@@ -8,19 +8,6 @@ namespace tessera::shell {
 
 namespace {
 
-/// "    21 | s.a(y, x) = ...", "  12:  ..." of a listing; a row of a picture: single signs.
-bool is_kept(std::string_view line) {
-  const auto begin = line.find_first_not_of(' ');
-  if (begin == std::string_view::npos) return true;
-  std::size_t at = begin;
-  while (at < line.size() && std::isdigit(static_cast<unsigned char>(line[at])) != 0) ++at;
-  const auto next = line.find_first_not_of(' ', at);
-  const bool is_listed = at > begin && next != std::string_view::npos && line[next] == '|';
-  const auto words = std::count(line.begin() + static_cast<std::ptrdiff_t>(begin), line.end(), ' ');
-  const bool is_picture = 5 * words > 2 * static_cast<std::ptrdiff_t>(shown_width(line) - begin);
-  return is_listed || is_picture || line[begin] == '|';
-}
-
 /// Where the text of a line begins, behind blanks and "- " or "try: ": there later lines begin.
 std::size_t indent_of(std::string_view line) {
   std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
@@ -29,9 +16,37 @@ std::size_t indent_of(std::string_view line) {
   return begin;
 }
 
+/// The same for a line of two columns, "name   what it means", whose later lines begin under the
+/// second one.
+std::size_t hanging_indent_of(std::string_view line) {
+  const std::size_t begin = indent_of(line), gap = line.find("  ", begin);
+  if (gap == std::string_view::npos) return begin;
+  const std::size_t second = line.find_first_not_of(' ', gap);
+  const bool is_table = second != std::string_view::npos && line.find("  ", second) != line.npos;
+  return second == std::string_view::npos || is_table ? begin : second;
+}
+
+/// "    21 | s.a(y, x) = ...", "  12:  ..." of a listing; a row of a picture: single signs; an
+/// example of a command, which people copy.
+bool is_kept(std::string_view line) {
+  const auto begin = line.find_first_not_of(' ');
+  if (begin == std::string_view::npos) return true;
+  if (begin > 0 && line.substr(begin).starts_with("tessera ")) return true;
+  std::size_t at = begin;
+  while (at < line.size() && std::isdigit(static_cast<unsigned char>(line[at])) != 0) ++at;
+  const auto next = line.find_first_not_of(' ', at);
+  const bool is_listed = at > begin && next != std::string_view::npos && line[next] == '|';
+  const std::string_view text = line.substr(hanging_indent_of(line));
+  const auto words = std::count(text.begin(), text.end(), ' ');
+  const bool is_picture = 5 * words > 2 * static_cast<std::ptrdiff_t>(shown_width(text));
+  return is_listed || is_picture || line[begin] == '|';
+}
+
 std::string wrapped_line(std::string_view line, std::size_t columns) {
-  const std::size_t indent = indent_of(line);
-  if (shown_width(line) <= columns || indent + 16 > columns || is_kept(line))
+  constexpr std::size_t least = 16;  // of text beside the indentation
+  std::size_t indent = hanging_indent_of(line);
+  if (indent + least > columns) indent = indent_of(line);
+  if (shown_width(line) <= columns || indent + least > columns || is_kept(line))
     return std::string(line);
   std::string out(line.substr(0, indent));
   std::size_t width = indent;
@@ -84,16 +99,20 @@ std::string wrapped(std::string_view text, std::size_t columns) {
 std::string reflowed(std::string_view page, std::size_t columns) {
   if (columns == 0) return std::string(page);
   std::string joined;
-  bool is_open = false;  // may the next line go on with this one?
+  bool is_open = false;    // may the next line go on with this one?
+  std::size_t indent = 0;  // it does if it begins there
   while (!page.empty()) {
     const std::size_t end = page.find('\n');
     const std::string_view line = page.substr(0, end);
-    const bool is_indented = line.starts_with("    ");
-    const bool begins = line.empty() || is_indented || line.starts_with("- ");
-    if (!joined.empty()) joined += is_open && !begins ? ' ' : '\n';
-    const std::size_t blanks = is_open && !begins ? line.find_first_not_of(' ') : 0;
-    joined += line.substr(std::min(blanks, line.size()));
-    is_open = !line.empty() && !is_indented;
+    const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
+    const bool goes_on =
+        is_open && !line.empty() && blanks == indent && !line.substr(blanks).starts_with("- ");
+    if (!joined.empty()) joined += goes_on ? ' ' : '\n';
+    joined += line.substr(goes_on ? blanks : 0);
+    if (!goes_on) {
+      indent = hanging_indent_of(line);
+      is_open = !line.empty() && blanks < 4 && !is_kept(line);
+    }
     if (end == std::string_view::npos) break;
     page.remove_prefix(end + 1);
     if (page.empty()) joined += '\n';

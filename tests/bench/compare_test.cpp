@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <random>
+#include <sstream>
 
 #include "bench/support.hpp"
 #include "tessera/core/text.hpp"
@@ -95,6 +96,27 @@ TEST(BenchCompare, SaysHowManyRepetitionsWouldTell) {
   }
   const auto wild = noisy(1e-3, 0.5, 5, 3);
   EXPECT_THAT(comparison(wild, wild).why, HasSubstr("no number of repetitions tells"));
+}
+
+TEST(BenchCompare, AFileIsTheSameAsItself) {
+  for (const BenchResults& results : {made_results(), repeated(made_results())}) {
+    const ComparedResults compared = compare_results(results, results, 0.02);
+    ASSERT_EQ(compared.comparisons.size(), 6u);
+    for (const auto& each : compared.comparisons) {
+      EXPECT_EQ(each.verdict, Verdict::same) << each.before->name << ": " << each.why;
+      EXPECT_EQ(each.interval.low, 1);
+      EXPECT_EQ(each.interval.high, 1);
+    }
+  }
+}
+
+TEST(BenchCompare, NarrowLinesKeepTheRowTheRatioAndTheVerdict) {
+  const BenchResults results = made_results();
+  const std::string text = comparison_table(compare_results(results, results, 0.02), 60);
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 60u) << line;
+  EXPECT_THAT(text, HasSubstr("ratio  verdict\n"));
+  EXPECT_THAT(text, HasSubstr("SAME"));
 }
 
 TEST(BenchCompare, ARowThatIsUnclearSaysWhyAndHowManySamplesItHas) {
@@ -329,7 +351,9 @@ TEST(BenchCompare, TheKeptResultsOfTwoMachinesDiffer) {
 }
 
 TEST(BenchCompare, EveryFormShowsEachRowWithItsInterval) {
-  const BenchResults before = repeated(made_results()), after = before;
+  const BenchResults before = repeated(made_results());
+  BenchResults after = before;
+  after.context["date"] = "2026-11-22T10:00:00+0000";
   const ComparedResults compared = compare_results(before, after, 0.02);
   EXPECT_THAT(comparison_table(compared), HasSubstr("4 SAME, 2 UNCLEAR; threshold 2 %"));
   EXPECT_THAT(comparison_markdown(compared), HasSubstr("| tiled, f32, 1 thread, 128 |"));

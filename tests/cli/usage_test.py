@@ -242,12 +242,12 @@ class Colours(harness.CommandTest):
         self.assertFalse(self.colored("--color=never", CLICOLOR_FORCE="1"))
         self.assertTrue(self.colored(CLICOLOR_FORCE="1", NO_COLOR=""))
 
-    def on_terminal(self, columns, *words):
-        """What the command shows on a terminal of so many columns."""
+    def on_terminal(self, columns, *words, errors=False):
+        """What the command shows on a terminal of so many columns; with its errors, if so asked."""
         master, slave = harness.terminal(self)
         subprocess.run(["stty", "cols", str(columns), "rows", "24"], stdin=slave, check=True)
-        process = subprocess.Popen([harness.COMMAND, *map(str, words)], stdout=slave, stderr=subprocess.DEVNULL,
-                                   env=harness.environment(TERM="xterm"))
+        process = subprocess.Popen([harness.COMMAND, *map(str, words)], stdout=slave, stderr=slave if errors else subprocess.DEVNULL,
+                                   cwd=self.folder, env=harness.environment(TERM="xterm"))
         process.wait()
         os.close(slave)
         text = b""
@@ -266,12 +266,35 @@ class Colours(harness.CommandTest):
         table = [line.rstrip() for line in plain.splitlines()[2:]]
         self.assertLessEqual(max(map(len, table)), 90)
 
-    def test_doctor_breaks_its_lines(self):
-        text = re.sub(r"\033\[\d+m", "", self.on_terminal(60, "doctor"))
-        self.assertIn("features", text)
+    def fits(self, columns, *words):
+        """Lines that are as wide as the terminal at most; examples, which people copy, and long paths stay whole."""
+        text = re.sub(r"\033\[[\d;]*[mK]", "", self.on_terminal(columns, *words, errors=True))
+        self.assertNotEqual(text, "")
         for line in text.splitlines():
-            if max(map(len, line.split()), default=0) <= 40:  # a path is not broken
-                self.assertLessEqual(len(line.rstrip()), 60, line)
+            if max(map(len, line.split()), default=0) <= columns // 2 and not line.startswith("  tessera "):
+                self.assertLessEqual(len(line.rstrip()), columns, f"{words}: {line}")
+        return text
+
+    def test_doctor_breaks_its_lines(self):
+        self.assertIn("features", self.fits(60, "doctor"))
+
+    def test_every_page_and_error_fits_the_terminal(self):
+        listed = self.succeeds("--help").out
+        commands = re.findall(r"^  ([a-z-]+) {2,}\S", listed[listed.index("Commands:"):listed.index("Examples:")], re.M)
+        topics = re.findall(r"^  (\S+)", self.succeeds("help").out.split("Help topics")[1], re.M)
+        self.assertGreater(len(commands), 10)
+        for columns in (50, 60, 80):
+            for words in [["--help"], ["--version"], ["--list"], ["config", "show"], ["help"], ["nosuch"],
+                          ["compare", "--size", 64], ["multiply", "not_there.npy", "neither.npy", "-o", "c.npy"],
+                          *([command, "--help"] for command in commands), *(["help", topic] for topic in topics)]:
+                self.fits(columns, *words)
+            self.assertRegex(self.fits(columns, "explain", "nosuch"), r"^tessera explain: unknown")
+
+    def test_tables_of_explain_and_compare_fit_sixty_columns(self):
+        for words in [["explain", "block_tiled", "-m", 256, "-n", 256, "-k", 256], ["explain", "naive", "--against", "block_tiled"],
+                      ["compare", "-m", 16, "-n", 16, "-k", 16]]:
+            self.fits(60, *words)
+        self.assertIn("ideal", self.fits(60, "explain", "block_tiled"))
 
 
 class Streams(harness.CommandTest):
