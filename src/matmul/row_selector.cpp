@@ -1,0 +1,184 @@
+// Each row keeps candidates. While they are few, every entry becomes one. Once there are twice k,
+// the k best stay and the last of them is the row's bar: further entries are compared with it many
+// at a time, and hardly any of them passes.
+#include "row_selector.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "tessera/core/error.hpp"
+#include "tessera/core/parallel.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+/// Entries that are compared with the bar at a time.
+constexpr index_t kTogether = 64;
+/// Rows that one work item scans.
+constexpr index_t kRowsTogether = 16;
+
+template <class T>
+struct Candidate {
+  T value;
+  index_t column;
+};
+
+template <class T>
+bool is_nan(T value) {
+  if constexpr (std::is_floating_point_v<T>) return std::isnan(value);
+  else return false;
+}
+
+/// The order of top_k(): total, so that the order of arrival does not matter.
+template <class T>
+bool is_better(const Candidate<T>& a, const Candidate<T>& b) {
+  if (is_nan(a.value) || is_nan(b.value)) {
+    if (is_nan(a.value) != is_nan(b.value)) return is_nan(b.value);
+    return a.column < b.column;
+  }
+  return a.value != b.value ? a.value > b.value : a.column < b.column;
+}
+
+template <class T>
+class Row {
+ public:
+  /// The k best of all entries seen.
+  void take_best(const T* values, index_t count, index_t column, index_t k) {
+    if (k == 0) return;
+    const auto most = static_cast<std::size_t>(k + std::max<index_t>(k, 16));
+    index_t j = 0;
+    while (j < count) {
+      if (!has_bar_) {
+        for (; j < count && !has_bar_; ++j) {
+          kept_.push_back({values[j], column + j});
+          if (kept_.size() == most) keep_best(k);
+        }
+        continue;
+      }
+      const index_t end = std::min(j + kTogether, count);
+      if (any_reaches_bar(values, j, end)) {
+        for (; j < end; ++j) {
+          const Candidate<T> now{values[j], column + j};
+          if (!is_better(now, bar_)) continue;
+          kept_.push_back(now);
+          if (kept_.size() == most) keep_best(k);
+        }
+      }
+      j = end;
+    }
+  }
+
+  void take_above(const T* values, index_t count, index_t column, double threshold) {
+    for (index_t j = 0; j < count; ++j)
+      if (static_cast<double>(values[j]) > threshold) kept_.push_back({values[j], column + j});
+  }
+
+  /// In the order of the result.
+  const std::vector<Candidate<T>>& sorted(const std::optional<index_t>& k) {
+    if (k) {
+      if (static_cast<index_t>(kept_.size()) > *k) keep_best(*k);
+      std::sort(kept_.begin(), kept_.end(), is_better<T>);
+    } else {
+      std::sort(kept_.begin(), kept_.end(),
+                [](const auto& a, const auto& b) { return a.column < b.column; });
+    }
+    return kept_;
+  }
+  index_t count(const std::optional<index_t>& k) const {
+    const auto kept = static_cast<index_t>(kept_.size());
+    return k ? std::min(*k, kept) : kept;
+  }
+
+ private:
+  bool any_reaches_bar(const T* values, index_t j, index_t end) const {
+    const T bar = bar_.value;
+    int any = 0;
+    for (; j < end; ++j) any |= static_cast<int>(values[j] >= bar);
+    return any != 0;
+  }
+
+  void keep_best(index_t k) {
+    std::nth_element(kept_.begin(), kept_.begin() + (k - 1), kept_.end(), is_better<T>);
+    kept_.resize(static_cast<std::size_t>(k));
+    bar_ = kept_.back();
+    has_bar_ = !is_nan(bar_.value);  // nothing is compared with NaN many at a time
+  }
+
+  std::vector<Candidate<T>> kept_;
+  Candidate<T> bar_{};
+  bool has_bar_ = false;
+};
+
+template <class T>
+class TypedSelector final : public RowSelector {
+ public:
+  TypedSelector(const Selection& selection, index_t rows, index_t cols)
+      : selection_(selection), cols_(cols), rows_(static_cast<std::size_t>(rows)) {}
+
+  void take(const ConstMatrix& block, index_t row, index_t col, int threads) override {
+    const auto* data = static_cast<const T*>(block.data);
+    const index_t groups = (block.rows + kRowsTogether - 1) / kRowsTogether;
+    parallel_for(groups, threads, [&](index_t group) {
+      std::vector<T> turned;  // rows of a block that is not row-major
+      const index_t first = group * kRowsTogether;
+      const index_t end = std::min(first + kRowsTogether, block.rows);
+      if (block.col_stride != 1) {
+        turned.resize(static_cast<std::size_t>((end - first) * block.cols));
+        for (index_t j = 0; j < block.cols; ++j)
+          for (index_t i = first; i < end; ++i)
+            turned[static_cast<std::size_t>((i - first) * block.cols + j)] =
+                data[i * block.row_stride + j * block.col_stride];
+      }
+      for (index_t i = first; i < end; ++i) {
+        const T* const values =
+            turned.empty() ? data + i * block.row_stride : turned.data() + (i - first) * block.cols;
+        Row<T>& now = rows_[static_cast<std::size_t>(row + i)];
+        if (selection_.k) now.take_best(values, block.cols, col, *selection_.k);
+        else now.take_above(values, block.cols, col, selection_.threshold);
+      }
+    });
+  }
+
+  SelectedEntries finish(int threads) override {
+    SelectedEntries out;
+    out.rows = static_cast<index_t>(rows_.size()), out.cols = cols_, out.dtype = dtype_of<T>();
+    out.starts.assign(1, 0);
+    for (const Row<T>& row : rows_)
+      out.starts.push_back(out.starts.back() + row.count(selection_.k));
+    out.columns.resize(static_cast<std::size_t>(out.starts.back()));
+    out.values.resize(out.columns.size() * sizeof(T));
+    parallel_for(out.rows, threads, [&](index_t i) {
+      Row<T>& row = rows_[static_cast<std::size_t>(i)];
+      auto at = static_cast<std::size_t>(out.starts[static_cast<std::size_t>(i)]);
+      for (const Candidate<T>& each : row.sorted(selection_.k)) {
+        out.columns[at] = each.column;
+        std::memcpy(out.values.data() + at++ * sizeof(T), &each.value, sizeof(T));
+      }
+      row = Row<T>();
+    });
+    return out;
+  }
+
+ private:
+  Selection selection_;
+  index_t cols_;
+  std::vector<Row<T>> rows_;
+};
+
+}  // namespace
+
+std::unique_ptr<RowSelector> make_row_selector(const Selection& selection, DType type, index_t rows,
+                                               index_t cols) {
+  if (selection.k && (*selection.k < 0 || *selection.k > cols))
+    throw Error(Category::shape, "a row does not have so many entries", cat("k from 0 to ", cols),
+                cat("k = ", *selection.k));
+  if (type == DType::f64) return std::make_unique<TypedSelector<double>>(selection, rows, cols);
+  if (type == DType::i32)
+    return std::make_unique<TypedSelector<std::int32_t>>(selection, rows, cols);
+  return std::make_unique<TypedSelector<float>>(selection, rows, cols);
+}
+
+}  // namespace tessera::detail
