@@ -1,10 +1,9 @@
-// Each row keeps candidates. While they are few, every entry becomes one. Once there are twice k,
-// the k best stay and the last of them is the row's bar: further entries are compared with it many
-// at a time, and hardly any of them passes.
+// Each row keeps candidates. While they are few, every entry becomes one. Once there are some more
+// than twice k, the k best stay and the last of them is the row's bar: further entries are compared
+// with it many at a time, and few of them pass.
 #include "row_selector.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "tessera/core/error.hpp"
@@ -16,9 +15,11 @@ namespace tessera::detail {
 namespace {
 
 /// Entries that are compared with the bar at a time.
-constexpr index_t kTogether = 64;
+constexpr index_t kTogether = 16;
 /// Rows that one work item scans.
 constexpr index_t kRowsTogether = 16;
+/// Elements between the rows of a transposed copy.
+constexpr index_t kPadding = 16;
 
 template <class T>
 struct Candidate {
@@ -26,20 +27,10 @@ struct Candidate {
   index_t column;
 };
 
-template <class T>
-bool is_nan(T value) {
-  if constexpr (std::is_floating_point_v<T>) return std::isnan(value);
-  else return false;
-}
-
-/// The order of top_k(): total, so that the order of arrival does not matter.
+/// The order of top_k() among numbers: total, so that the order of arrival does not matter.
 template <class T>
 bool is_better(const Candidate<T>& a, const Candidate<T>& b) {
-  if (is_nan(a.value) || is_nan(b.value)) {
-    if (is_nan(a.value) != is_nan(b.value)) return is_nan(b.value);
-    return a.column < b.column;
-  }
-  return a.value != b.value ? a.value > b.value : a.column < b.column;
+  return (a.value > b.value) | ((a.value == b.value) & (a.column < b.column));
 }
 
 template <class T>
@@ -48,26 +39,26 @@ class Row {
   /// The k best of all entries seen.
   void take_best(const T* values, index_t count, index_t column, index_t k) {
     if (k == 0) return;
-    const auto most = static_cast<std::size_t>(k + std::max<index_t>(k, 16));
+    const index_t most = 2 * k + kTogether;
     index_t j = 0;
-    while (j < count) {
-      if (!has_bar_) {
-        for (; j < count && !has_bar_; ++j) {
-          kept_.push_back({values[j], column + j});
-          if (kept_.size() == most) keep_best(k);
-        }
-        continue;
-      }
+    for (; j < count && !has_bar_; ++j) {
+      if (values[j] != values[j]) keep_nan(values[j], column + j, k);
+      else kept_.push_back({values[j], column + j});
+      if (size() == most) keep_best(k);
+    }
+    for (; j < count; j += kTogether) {
       const index_t end = std::min(j + kTogether, count);
-      if (any_reaches_bar(values, j, end)) {
-        for (; j < end; ++j) {
-          const Candidate<T> now{values[j], column + j};
-          if (!is_better(now, bar_)) continue;
-          kept_.push_back(now);
-          if (kept_.size() == most) keep_best(k);
-        }
+      if (!any_reaches_bar(values, j, end)) continue;
+      // Whether an entry passes is hard to predict: each is written, and stays if it does.
+      index_t at = size();
+      kept_.resize(static_cast<std::size_t>(at + kTogether));
+      for (index_t each = j; each < end; ++each) {
+        const Candidate<T> now{values[each], column + each};
+        kept_[static_cast<std::size_t>(at)] = now;
+        at += static_cast<index_t>(is_better(now, bar_));
       }
-      j = end;
+      kept_.resize(static_cast<std::size_t>(at));
+      if (at + kTogether > most) keep_best(k);
     }
   }
 
@@ -78,36 +69,54 @@ class Row {
 
   /// In the order of the result.
   const std::vector<Candidate<T>>& sorted(const std::optional<index_t>& k) {
-    if (k) {
-      if (static_cast<index_t>(kept_.size()) > *k) keep_best(*k);
-      std::sort(kept_.begin(), kept_.end(), is_better<T>);
-    } else {
+    if (!k) {
       std::sort(kept_.begin(), kept_.end(),
                 [](const auto& a, const auto& b) { return a.column < b.column; });
+      return kept_;
     }
+    if (size() > *k) keep_best(*k);
+    std::sort(kept_.begin(), kept_.end(), is_better<T>);
+    std::sort(nans_.begin(), nans_.end(),
+              [](const auto& a, const auto& b) { return a.column < b.column; });
+    for (std::size_t i = 0; size() < *k && i < nans_.size(); ++i) kept_.push_back(nans_[i]);
     return kept_;
   }
   index_t count(const std::optional<index_t>& k) const {
-    const auto kept = static_cast<index_t>(kept_.size());
-    return k ? std::min(*k, kept) : kept;
+    return k ? std::min(*k, size() + static_cast<index_t>(nans_.size())) : size();
   }
 
  private:
-  bool any_reaches_bar(const T* values, index_t j, index_t end) const {
-    const T bar = bar_.value;
+  index_t size() const { return static_cast<index_t>(kept_.size()); }
+
+  static bool any_reaches(const T* values, index_t count, T bar) {
     int any = 0;
-    for (; j < end; ++j) any |= static_cast<int>(values[j] >= bar);
+    for (index_t j = 0; j < count; ++j) any |= static_cast<int>(values[j] >= bar);
     return any != 0;
+  }
+  bool any_reaches_bar(const T* values, index_t j, index_t end) const {
+    // With a count that is known, the comparisons become vector instructions.
+    return end - j == kTogether ? any_reaches(values + j, kTogether, bar_.value)
+                                : any_reaches(values + j, end - j, bar_.value);
   }
 
   void keep_best(index_t k) {
     std::nth_element(kept_.begin(), kept_.begin() + (k - 1), kept_.end(), is_better<T>);
     kept_.resize(static_cast<std::size_t>(k));
     bar_ = kept_.back();
-    has_bar_ = !is_nan(bar_.value);  // nothing is compared with NaN many at a time
+    has_bar_ = true;
+    nans_.clear();
   }
 
-  std::vector<Candidate<T>> kept_;
+  /// The k of the lowest columns, while there are fewer than k numbers.
+  void keep_nan(T value, index_t column, index_t k) {
+    nans_.push_back({value, column});
+    if (static_cast<index_t>(nans_.size()) < 2 * k) return;
+    std::nth_element(nans_.begin(), nans_.begin() + (k - 1), nans_.end(),
+                     [](const auto& a, const auto& b) { return a.column < b.column; });
+    nans_.resize(static_cast<std::size_t>(k));
+  }
+
+  std::vector<Candidate<T>> kept_, nans_;
   Candidate<T> bar_{};
   bool has_bar_ = false;
 };
@@ -123,18 +132,20 @@ class TypedSelector final : public RowSelector {
     const index_t groups = (block.rows + kRowsTogether - 1) / kRowsTogether;
     parallel_for(groups, threads, [&](index_t group) {
       std::vector<T> turned;  // rows of a block that is not row-major
+      // Rows a power of two apart would share cache sets.
+      const index_t stride = block.cols + kPadding;
       const index_t first = group * kRowsTogether;
       const index_t end = std::min(first + kRowsTogether, block.rows);
       if (block.col_stride != 1) {
-        turned.resize(static_cast<std::size_t>((end - first) * block.cols));
+        turned.resize(static_cast<std::size_t>((end - first) * stride));
         for (index_t j = 0; j < block.cols; ++j)
           for (index_t i = first; i < end; ++i)
-            turned[static_cast<std::size_t>((i - first) * block.cols + j)] =
+            turned[static_cast<std::size_t>((i - first) * stride + j)] =
                 data[i * block.row_stride + j * block.col_stride];
       }
       for (index_t i = first; i < end; ++i) {
         const T* const values =
-            turned.empty() ? data + i * block.row_stride : turned.data() + (i - first) * block.cols;
+            turned.empty() ? data + i * block.row_stride : turned.data() + (i - first) * stride;
         Row<T>& now = rows_[static_cast<std::size_t>(row + i)];
         if (selection_.k) now.take_best(values, block.cols, col, *selection_.k);
         else now.take_above(values, block.cols, col, selection_.threshold);

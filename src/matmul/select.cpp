@@ -3,10 +3,12 @@
 #include "tessera/matmul/select.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "row_selector.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/matmul/matmul.hpp"
+#include "tessera/matmul/packed_matrix.hpp"
 #include "tessera/tensor/host_buffer.hpp"
 
 namespace tessera {
@@ -49,17 +51,25 @@ SelectedEntries select(const ConstMatrix& A, const ConstMatrix& B,
                {&corner, type, std::min<index_t>(M, 1), std::min<index_t>(N, 1), 1, 1});
   const auto selector = detail::make_row_selector(selection, type, M, N);
   const bool is_symmetric = is_transpose(A, B);
-  const index_t high = std::min(kRows, M), wide = std::min(is_symmetric ? kRows : kCols, N);
+  const index_t high = std::min(kRows, M), wide = std::min(kCols, N);
   HostBuffer block(static_cast<std::size_t>(high * wide * size_of(type)));
-  for (index_t i = 0; i < M; i += high) {
-    for (index_t j = is_symmetric ? i : 0; j < N; j += wide) {
-      const index_t m = std::min(high, M - i), n = std::min(wide, N - j);
+  Options options;
+  options.threads = threads;
+  for (index_t j = 0; j < N; j += wide) {
+    const index_t n = std::min(wide, N - j);
+    const ConstMatrix b = cols_of(B, j, n);
+    std::optional<PackedMatrix> packed;  // once for all rows of A
+    if (A.dtype != DType::i32 && M > high) packed.emplace(b, A.dtype);
+    const index_t rows = is_symmetric ? std::min(j + n, M) : M;
+    for (index_t i = 0; i < rows; i += high) {
+      const index_t m = std::min(high, rows - i);
       const Matrix C{block.data(), type, m, n, n, 1};
-      Options options;
-      options.threads = threads;
-      matmul(rows_of(A, i, m), cols_of(B, j, n), C, 1, 0, options);
+      if (packed) matmul(rows_of(A, i, m), *packed, C, 1, 0, options);
+      else matmul(rows_of(A, i, m), b, C, 1, 0, options);
       selector->take(C, i, j, threads);
-      if (is_symmetric && j != i) selector->take(transposed(C), j, i, threads);
+      // Columns in front of the diagonal block are those of its rows, transposed.
+      const index_t above = std::min(m, j - i);
+      if (is_symmetric && above > 0) selector->take({C.data, type, n, above, 1, n}, j, i, threads);
     }
   }
   return selector->finish(threads);
