@@ -9,6 +9,7 @@
 #include "device.hpp"
 #include "multiply_bands.hpp"
 #include "multiply_memory.hpp"
+#include "multiply_selected.hpp"
 #include "operand.hpp"
 #include "shell/algorithm_options.hpp"
 #include "shell/json_text.hpp"
@@ -101,12 +102,30 @@ void check_request(const shell::Context& context, const MultiplyRequest& request
                 "'-' for at most one of A, B and C0");
 }
 
+/// --gram, in the words of a product of two files.
+void take_gram(MultiplyRequest& request) {
+  if (request.gram != request.b.empty())
+    throw Error(Category::argument,
+                request.gram ? "--gram multiplies A by its transpose" : "no right matrix named",
+                request.gram ? "no B" : "two files, or one and --gram");
+  if (!request.gram) return;
+  if (request.transpose_b)
+    throw Error(Category::argument, "--gram does not go with --transpose-b", {}, {},
+                "--transpose-a gives the product of A transposed by A");
+  if (request.a == "-")
+    throw Error(Category::argument, "--gram reads A twice", "a file", "standard input");
+  request.b = request.a;
+  request.transpose_b = !request.transpose_a;
+}
+
 int run_multiply(const shell::Context& context, const MultiplyRequest& request) {
   check_request(context, request);
   const WriteOptions write{
       .format = request.format.empty() ? Format::automatic : parse_format(request.format),
       .overwrite = request.force ? Overwrite::replace : Overwrite::refuse};
+  if (request.selects()) check_selection(request);
   if (!request.dry_run) check_output(request.output, write);  // refused now, not after an hour
+  if (request.selects() && request.memory == 0) return multiply_selected(context, request);
   if (request.memory > 0) return multiply_in_memory(context, request);
   const Operands in = read_operands(context, request);
   const Plan plan = plan_of(request, in);
@@ -165,10 +184,12 @@ void add_multiply(CLI::App& root, shell::Context& context) {
       "  tessera multiply digits.npy digits.npy --transpose-b -o similarity.npy --verify\n"
       "  tessera multiply a.mtx model.safetensors:weight -o c.npz --dtype f64 --force\n"
       "  tessera multiply a.npy b.npy --beta 1 --c c0.npy -o c.npy\n"
+      "  tessera multiply a.npy --gram --top 10 -o nearest.npz\n"
       "  tessera multiply a.npy b.npy --dry-run");
   shell::add_argument(*app, "A", "FILE", request->a,
                       "Left matrix: .npy, .npz[:NAME], .mtx, .safetensors[:NAME], - for stdin");
-  shell::add_argument(*app, "B", "FILE", request->b, "Right matrix");
+  shell::add_argument(*app, "B", "FILE", request->b, "Right matrix")->required(false);
+  shell::add_flag(*app, "--gram", request->gram, "Take A transposed for B, which is left out");
   shell::add_text(*app, "-o,--output", "FILE", request->output,
                   "Where the result goes; - for stdout");
   shell::add_flag(*app, "--transpose-a", request->transpose_a, "Use A transposed");
@@ -190,6 +211,10 @@ void add_multiply(CLI::App& root, shell::Context& context) {
   shell::add_threads(*app, request->threads);
   shell::add_bytes(*app, "--memory", request->memory,
                    "Work in so much memory, such as 2GiB: see 'tessera plan'; C is a .npy file");
+  shell::add_number(*app, "--top", request->top,
+                    "Write only so many largest entries of each row, as a sparse .npz");
+  shell::add_number(*app, "--above", request->above,
+                    "Write only the entries above this value, as a sparse .npz");
   shell::add_flag(
       *app, "--resume", request->resume,
       "With --memory: keep finished blocks where the work is interrupted, and go on from them");
@@ -201,7 +226,10 @@ void add_multiply(CLI::App& root, shell::Context& context) {
   shell::add_flag(*app, "--dry-run", request->dry_run,
                   "Read the inputs, say what would be done, write nothing");
   shell::add_json_option(*app, context, "One JSON document about what was done on stdout");
-  shell::on_run(*app, context, [&context, request] { return run_multiply(context, *request); });
+  shell::on_run(*app, context, [&context, request] {
+    take_gram(*request);
+    return run_multiply(context, *request);
+  });
 }
 
 }  // namespace tessera::cli

@@ -11,12 +11,17 @@ namespace tessera::cli {
 
 struct MultiplyRequest {
   std::string a, b, c, output;
-  bool transpose_a = false, transpose_b = false, force = false, verify = false, dry_run = false, resume = false;
+  bool transpose_a = false, transpose_b = false, force = false, verify = false, dry_run = false,
+       resume = false;
   double alpha = 1;
   std::optional<double> beta;  // without one, C0 has no use
   std::string dtype, algorithm = "auto", tile, device = "cpu", format;
   int threads = 0;
   index_t memory = 0;  // 0: no budget is given
+  std::optional<double> top, above;
+  bool gram = false;
+
+  bool selects() const { return top || above; }
 };
 
 struct Operands {

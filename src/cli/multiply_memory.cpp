@@ -12,6 +12,7 @@
 #include "conversion.hpp"
 #include "io/block_journal.hpp"
 #include "io/checksum.hpp"
+#include "multiply_selected.hpp"
 #include "operand.hpp"
 #include "process/clock.hpp"
 #include "scale/out_of_core.hpp"
@@ -119,7 +120,7 @@ void check_memory_request(const MultiplyRequest& request) {
   };
   if (request.device != "cpu") refuse("--device", "leave --device out");
   if (request.verify) refuse("--verify", "leave one of the two out");
-  if (!request.dry_run &&
+  if (!request.dry_run && !request.selects() &&
       output_format(request.output,
                     request.format.empty() ? Format::automatic : parse_format(request.format)) !=
           Format::npy)
@@ -181,7 +182,13 @@ class Output {
   Output(const MultiplyRequest& request, const LargeOperands& in, const Plan& plan,
          const scale::Schedule& schedule)
       : schedule_(schedule),
+        threads_(plan.threads),
         finished_(static_cast<std::size_t>(schedule.blocks_down() * schedule.blocks_across())) {
+    if (request.selects()) {
+      selector_ =
+          detail::make_row_selector(selection_of(request), in.types.sum, in.a.rows(), in.b.cols());
+      return;
+    }
     namespace fs = std::filesystem;
     const bool is_link =
         request.resume && fs::is_symlink(request.output) && fs::exists(request.output);
@@ -204,6 +211,14 @@ class Output {
   index_t already_finished() const { return already_finished_; }
 
   void connect(scale::OutOfCore& product) {
+    if (selector_) {
+      product.write = [this](const Array& part, index_t row, index_t col) {
+        selector_->take({part.data(), part.dtype(), part.rows(), part.cols(), part.row_stride(),
+                         part.col_stride()},
+                        row, col, threads_);
+      };
+      return;
+    }
     product.write = [this](const Array& part, index_t row, index_t col) {
       blocks_->write(part, row, col);
       const auto bytes = static_cast<std::size_t>(part.cols() * size_of(part.dtype()));
@@ -218,13 +233,23 @@ class Output {
     };
   }
 
-  void commit() {
+  /// The bytes of the matrix that has been written.
+  double commit(const MultiplyRequest& request) {
+    if (selector_) {
+      const SelectedEntries found = selector_->finish(threads_);
+      write_selected(request, found);
+      return static_cast<double>(found.values.size()) +
+             static_cast<double>(found.starts.size() + found.columns.size()) * sizeof(index_t);
+    }
     blocks_->commit();
     if (journal_) journal_->remove();
+    return schedule_.written;
   }
 
  private:
   const scale::Schedule& schedule_;
+  int threads_;
+  std::unique_ptr<detail::RowSelector> selector_;  ///< of selected entries, else blocks_
   std::vector<bool> finished_;
   index_t already_finished_ = 0;
   std::optional<BlockJournal> journal_;
@@ -246,7 +271,8 @@ void note_what_is_left(const shell::Context& context, const MultiplyRequest& req
 
 int multiply_in_memory(const shell::Context& context, const MultiplyRequest& request) {
   check_memory_request(request);
-  const LargeOperands in = open_operands(request);
+  LargeOperands in = open_operands(request);
+  if (request.selects()) in.types.out = in.types.sum;
   const Plan plan = plan_of_blocks(request, in);
   const scale::ScalePlan forecast = scale_plan_of(request, in, plan);
   if (request.dry_run) {
@@ -274,7 +300,7 @@ int multiply_in_memory(const shell::Context& context, const MultiplyRequest& req
   product.progress = [&](double moved) { progress.update(before + moved); };
   const auto start = process::Clock::now();
   scale::run_out_of_core(product);
-  output.commit();
+  const double written = output.commit(request);
   progress.finish();
   const double seconds = process::seconds_since(start);
   const index_t read = in.a.bytes_read() + in.b.bytes_read() + (in.c0 ? in.c0->bytes_read() : 0);
@@ -285,13 +311,12 @@ int multiply_in_memory(const shell::Context& context, const MultiplyRequest& req
       "GFLOP/s",
       request.output, in.a.rows(), in.b.cols(), in.a.rows(), in.a.cols(), in.b.rows(), in.b.cols(),
       name(in.types.out), schedule.blocks_down(), schedule.blocks_across(),
-      bytes_text(schedule.memory), bytes_text(read),
-      bytes_text(static_cast<index_t>(schedule.written)), shell::duration_text(seconds), gflops));
+      bytes_text(schedule.memory), bytes_text(read), bytes_text(static_cast<index_t>(written)),
+      shell::duration_text(seconds), gflops));
   if (context.json) {
     context.print(shell::json_text(
         {{"output", request.output},
-         {"bytes",
-          bytes_json(static_cast<double>(read), planned_read(in, schedule), schedule.written)},
+         {"bytes", bytes_json(static_cast<double>(read), planned_read(in, schedule), written)},
          {"memory", schedule.memory},
          {"blocks", {schedule.blocks_down(), schedule.blocks_across(), schedule.slices()}},
          {"resumed_blocks", output.already_finished()},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,18 @@ void write_npy(AtomicFile& file, const Array& array);
 std::vector<std::string> list_npz(const Input& input);
 bool npz_holds(const Input& input, const std::string& member);
 Array read_npz(const Input& input, const std::string& member, std::optional<DType> untyped);
+/// An array of an archive: its name without .npy, and the bytes of its .npy file in two parts.
+struct NpzMember {
+  std::string name, header;
+  const void* data;
+  std::size_t bytes;
+};
 /// Writes the archive `old`, or an empty one where there is none, with the member added or
 /// replaced. What else it holds is kept, byte for byte.
 void write_npz(AtomicFile& file, const Array& array, const std::string& member,
                Compression compression, const Input* old);
+void write_npz(AtomicFile& file, std::span<const NpzMember> members, Compression compression,
+               const Input* old);
 
 /// Bytes beyond the first line are looked at only when its banner is right.
 Array read_matrix_market(const Input& input);

@@ -253,9 +253,13 @@ NpyHeader parse_npy_header(std::string_view start, std::size_t total, const std:
 }
 
 std::string npy_header(DType dtype, const std::vector<index_t>& shape, Order order) {
-  std::string text = cat("{'descr': '", descr_of(dtype),
-                         "', 'fortran_order': ", order == Order::fortran ? "True" : "False",
-                         ", 'shape': ", shape_text(shape), ", }");
+  return npy_header(std::string_view(descr_of(dtype)), shape, order);
+}
+
+std::string npy_header(std::string_view descr, const std::vector<index_t>& shape, Order order) {
+  std::string text =
+      cat("{'descr': '", descr, "', 'fortran_order': ", order == Order::fortran ? "True" : "False",
+          ", 'shape': ", shape_text(shape), ", }");
   if (!shape.empty()) {
     const index_t growing = order == Order::fortran ? shape.back() : shape.front();
     text.append(kGrowthDigits - std::to_string(growing).size(), ' ');

@@ -32,6 +32,8 @@ NpyHeader parse_npy_header(std::string_view start, std::size_t total, const std:
 
 /// Magic, version 1.0 and header, as NumPy writes them; a multiple of 64 bytes.
 std::string npy_header(DType dtype, const std::vector<index_t>& shape, Order order);
+/// The same for a type by NumPy's code, such as "|S3".
+std::string npy_header(std::string_view descr, const std::vector<index_t>& shape, Order order);
 
 /// The array in `input`, sharing its memory where the elements can be used as they are.
 Array read_npy(const Input& input, std::optional<DType> untyped);

@@ -23,5 +23,8 @@ Array read_npz(const Input& input, const std::string&, std::optional<DType>) {
 void write_npz(AtomicFile& file, const Array&, const std::string&, Compression, const Input*) {
   refuse("write " + shown_output(file.path()));
 }
+void write_npz(AtomicFile& file, std::span<const NpzMember>, Compression, const Input*) {
+  refuse("write " + shown_output(file.path()));
+}
 
 }  // namespace tessera::io

@@ -147,9 +147,29 @@ zip_int64_t put_member(const Archive& archive, const std::string& member, zip_so
   return static_cast<zip_int64_t>(old->index);
 }
 
+/// Adds an array, or puts it in the place of one of its name.
+bool add_member(const Archive& archive, const NpzMember& member, Compression compression) {
+  zip_buffer_fragment_t parts[] = {
+      {reinterpret_cast<zip_uint8_t*>(const_cast<char*>(member.header.data())),
+       member.header.size()},
+      {static_cast<zip_uint8_t*>(const_cast<void*>(member.data)), member.bytes}};
+  zip_source_t* content =
+      zip_source_buffer_fragment(archive.get(), parts, member.bytes > 0 ? 2 : 1, 0);
+  const zip_int64_t index = content == nullptr ? -1 : put_member(archive, member.name, content);
+  if (index < 0) {
+    if (content != nullptr) zip_source_free(content);
+    return false;
+  }
+  const auto method = compression == Compression::stored ? ZIP_CM_STORE : ZIP_CM_DEFLATE;
+  const auto entry = static_cast<zip_uint64_t>(index);
+  // 1980-01-01 00:00, as NumPy: the same array gives the same bytes on every day.
+  return zip_set_file_compression(archive.get(), entry, method, 0) == 0 &&
+         zip_file_set_dostime(archive.get(), entry, 0, 0x21, 0) == 0;
+}
+
 /// Makes the archive in `sink`.
-void write_archive(AtomicFile& file, Sink& sink, zip_buffer_fragment_t (&parts)[2],
-                   const std::string& member, Compression compression) {
+void write_archive(AtomicFile& file, Sink& sink, std::span<const NpzMember> members,
+                   Compression compression) {
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t* target = zip_source_function_create(sink_command, &sink, &error);
@@ -160,31 +180,17 @@ void write_archive(AtomicFile& file, Sink& sink, zip_buffer_fragment_t (&parts)[
     zip_source_free(target);
     failed_write(file, error);
   }
-  zip_source_t* content =
-      zip_source_buffer_fragment(archive.get(), parts, parts[1].length > 0 ? 2 : 1, 0);
-  const zip_int64_t index = content == nullptr ? -1 : put_member(archive, member, content);
-  if (index < 0) {
-    if (content != nullptr) zip_source_free(content);
-    failed_write(file, *zip_get_error(archive.get()));
-  }
-  const auto method = compression == Compression::stored ? ZIP_CM_STORE : ZIP_CM_DEFLATE;
-  const auto entry = static_cast<zip_uint64_t>(index);
-  // 1980-01-01 00:00, as NumPy: the same array gives the same bytes on every day.
-  if (zip_set_file_compression(archive.get(), entry, method, 0) != 0 ||
-      zip_file_set_dostime(archive.get(), entry, 0, 0x21, 0) != 0 || zip_close(archive.get()) != 0)
-    failed_write(file, *zip_get_error(archive.get()));
+  for (const NpzMember& each : members)
+    if (!add_member(archive, each, compression)) failed_write(file, *zip_get_error(archive.get()));
+  if (zip_close(archive.get()) != 0) failed_write(file, *zip_get_error(archive.get()));
   static_cast<void>(archive.release());
 }
 
 }  // namespace
 
-void write_npz(AtomicFile& file, const Array& source, const std::string& member,
-               Compression compression, const Input* old) {
+void write_npz(AtomicFile& file, std::span<const NpzMember> members, Compression compression,
+               const Input* old) {
   if (old != nullptr) refuse_slow_archive(*old);
-  const Order order = natural_order(source);
-  const Array array = contiguous(source, order);
-  std::string header = npy_header(array.dtype(), array.shape(), order);
-
   // A zip's sizes are patched in afterwards, so a pipe gets a copy made in memory.
   const bool direct = file.is_regular();
   struct Close {
@@ -196,11 +202,17 @@ void write_npz(AtomicFile& file, const Array& source, const std::string& member,
   if (!direct && memory.descriptor < 0) failed_copy(file, "creating", errno);
   Sink sink{direct ? file.descriptor() : memory.descriptor, old, 0, 0, 0, {}};
   zip_error_init(&sink.error);
-  zip_buffer_fragment_t parts[] = {{reinterpret_cast<zip_uint8_t*>(header.data()), header.size()},
-                                   {static_cast<zip_uint8_t*>(const_cast<void*>(array.data())),
-                                    static_cast<zip_uint64_t>(array.bytes())}};
-  write_archive(file, sink, parts, member, compression);
+  write_archive(file, sink, members, compression);
   if (!direct) pour(file, memory.descriptor);
+}
+
+void write_npz(AtomicFile& file, const Array& source, const std::string& member,
+               Compression compression, const Input* old) {
+  const Order order = natural_order(source);
+  const Array array = contiguous(source, order);
+  const NpzMember members[] = {{member, npy_header(array.dtype(), array.shape(), order),
+                                array.data(), static_cast<std::size_t>(array.bytes())}};
+  write_npz(file, members, compression, old);
 }
 
 }  // namespace tessera::io
