@@ -54,6 +54,7 @@ class AsyncRules final : public AsyncObserver {
   /// It runs with others, and has this rank among them.
   void start(ClusterRules& cluster, int rank);
   ClusterRules& cluster() { return *cluster_; }
+  int rank() const { return rank_; }
   bool is_in_cluster() const { return cluster_ != &own_; }
   /// Has the block used one of the words?
   bool is_on() const { return !clocks_.empty(); }

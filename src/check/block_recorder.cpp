@@ -105,6 +105,7 @@ void BlockRecorder::start(const Position& block, BlockScheduler& scheduler) {
   passed_by_.clear();
   unwritten_outputs_.clear();
   async_rules_.start();
+  async_counts_.start();
   if (rules_ && context_.order->has_fences) begin_order();
 }
 
@@ -545,6 +546,7 @@ BlockResult BlockRecorder::finish() {
   if (rules_) collect_touched(out);
   if (rules_) collect_order(out);
   out.unwritten = std::move(unwritten_outputs_);
+  out.gate_phases = async_counts_.take_phases();
   return out;
 }
 

@@ -16,6 +16,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "async_counts.hpp"
 #include "async_rules.hpp"
 #include "block_result.hpp"
 #include "clocks.hpp"
@@ -71,8 +72,10 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   void add_mistake(Mistake mistake);
   /// Counts one more of a mistake that was met before, and at least as badly; false: it was not.
   bool is_repeated(const Mistake& mistake);
-  /// Who watches the asynchronous machine; null: no rules are asked for.
-  AsyncObserver* async_observer() { return rules_ ? &async_rules_ : nullptr; }
+  /// Who watches the asynchronous machine.
+  AsyncObserver* async_observer() { return &async_counts_; }
+  /// Of the block in its cluster.
+  int rank() const { return async_rules_.rank(); }
 
   bool load(const void* address, std::size_t bytes, std::uint64_t unwritten, Here here) override;
   bool store(const void* address, std::size_t bytes, std::uint64_t bits, Here here) override;
@@ -111,6 +114,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
 
  private:
   friend AsyncRules;
+  friend AsyncCounts;
 
   /// One place of the source.
   struct Site {
@@ -491,6 +495,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   std::vector<AtomicAt> atomics_;
   std::vector<UnwrittenOutput> unwritten_outputs_;
   AsyncRules async_rules_{*this};
+  AsyncCounts async_counts_{*this, rules_ ? &async_rules_ : nullptr};
   std::vector<Here> polled_;  ///< where plain reads wait for a value
   std::vector<Mistake> mistakes_;
   std::size_t unlabelled_ = 0;  ///< mistakes from here on have no superstep yet

@@ -127,6 +127,7 @@ struct BlockResult {
   Here near_fence;                     ///< one that reaches no other block; line 0: there was none
   bool is_ordered = false;             ///< it has clocks:
   std::vector<OrderedTouch> ordered;
+  std::vector<GatePhase> gate_phases;
   std::vector<UnwrittenOutput> unwritten;  ///< which another block may have written in time
 };
 

@@ -107,6 +107,10 @@ std::string instruction_table(const Counters& c) {
       {0, c.shared_store_wavefronts, c.shared_store_wavefronts_ideal, c.shared_store_bytes});
   add("shared atomic", c.shared_atomic_requests, {0, c.shared_atomic_wavefronts});
   add("matrix instruction", c.mma_instructions);
+  add("bulk copy", c.bulk_copies, {c.bulk_copy_sectors, 0, 0, c.bulk_copy_bytes});
+  add("bulk store", c.bulk_stores, {c.bulk_store_sectors, 0, 0, c.bulk_store_bytes});
+  add("operand of a unit", c.unit_operands,
+      {0, c.unit_operand_wavefronts, c.unit_operand_wavefronts_ideal});
   add("shuffle", c.shuffles);
   add("vote", c.votes);
   add("barrier of a warp", c.warp_barriers);

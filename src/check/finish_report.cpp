@@ -232,6 +232,7 @@ Report finish_report(const RunContext& context, MergedBlocks& merged,
     out.by_line.push_back({{place.first, place.second, 0}, counters});
   }
   out.by_superstep = merged.supersteps();
+  out.gate_phases = merged.gate_phases();
   out.samples = merged.samples();
   std::stable_sort(out.samples.begin(), out.samples.end(),
                    [](const auto& a, const auto& b) { return a.location < b.location; });

@@ -25,6 +25,16 @@ std::string supersteps(const Subject& s) {
       picture_box(picture));
 }
 
+std::string stages(const Subject& s) {
+  const std::string picture = stages_picture(s.report.gate_phases);
+  if (picture.empty()) return {};
+  return cat("<p class=\"small dim\">A row for each gate that bulk copies deliver to. At most ",
+             most_in_flight(s.report.gate_phases),
+             " are in flight at once.<span class=\"key global\"></span>from the first copy to the "
+             "first wait for it<span class=\"key multiply\"></span>in use, or free again</p>\n",
+             picture_box(picture));
+}
+
 /// The sections of a page, with links to them in front; one without a body is left out.
 struct Section {
   std::string_view id, title;
@@ -89,6 +99,7 @@ std::string html_report(const Report& report, const DeviceModel& device,
                                    {"source", "Source", sources(s)},
                                    {"accesses", "Worst warp of each access", access_pictures(s)},
                                    {"supersteps", "Supersteps", supersteps(s)},
+                                   {"stages", "Stages in flight", stages(s)},
                                    {"tensors", "Tensors", coverage_table(s)},
                                    {"counters", "Counters", counters_table({s})}}),
                   "</main>\n"));
@@ -110,6 +121,7 @@ std::string html_comparison(const Report& a, const Report& b, const DeviceModel&
                {"source", "Source", both_wide(two, sources)},
                {"accesses", "Worst warp of each access", both_wide(two, access_pictures)},
                {"supersteps", "Supersteps", both_wide(two, supersteps)},
+               {"stages", "Stages in flight", both_wide(two, stages)},
                {"counters", "Counters", counters_table(two)}}),
           "</main>\n"));
 }

@@ -64,6 +64,7 @@ void MergedBlocks::merge(const BlockResult& result) {
     known.requests = requests;
     known.all_transfers = all_transfers;
   }
+  if (gate_phases_.empty()) gate_phases_ = result.gate_phases;
   if (!result.atomics.empty()) atomics_[result.block] = result.atomics;
   if (result.near_fence.line > 0) near_fences_[result.block] = result.near_fence;
   for (const auto& touched : result.touched) {

@@ -24,6 +24,8 @@ class MergedBlocks {
   const std::map<std::pair<std::string, int>, Counters>& lines() const { return lines_; }
   const std::vector<SuperstepCounters>& supersteps() const { return supersteps_; }
   const std::vector<AccessSample>& samples() const { return samples_; }
+  /// Of the first block that has any.
+  const std::vector<GatePhase>& gate_phases() const { return gate_phases_; }
   void add_mistake(const Mistake& mistake);
   /// When all blocks are there: reads of what no block had written.
   void judge_unwritten();
@@ -62,6 +64,7 @@ class MergedBlocks {
   std::map<std::pair<std::string, int>, Counters> lines_;
   std::vector<SuperstepCounters> supersteps_;
   std::vector<AccessSample> samples_;
+  std::vector<GatePhase> gate_phases_;
   std::map<std::tuple<std::string, int, int, int, std::string>, std::size_t> sample_index_;
   std::vector<Here> places_;
   /// By region and page of the outputs: the first of each piece; pieces are of the size that all

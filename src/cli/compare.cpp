@@ -120,6 +120,8 @@ Compared compare_one(const Algorithm& algorithm, Executor& executor, const Plan&
     out.reason = error.what();
     return out;
   }
+  constexpr std::string_view asked = "asked for; ";  // a plan's reason, and what it adds
+  if (plan.reason.starts_with(asked)) out.reason = plan.reason.substr(asked.size());
   const bool promised = algorithm.promises_bits(plan.problem.in);
   if (!out.found.within_bound) {
     out.status = Status::out_of_bound;

@@ -26,7 +26,7 @@ struct Compared {
   const Algorithm* algorithm = nullptr;
   Status status = Status::unsupported;
   TileShape tile = {};
-  std::string reason = {};  ///< why it is not ok
+  std::string reason = {};  ///< why it is not ok, or which kernel took its place
   Verification found = {};
   double seconds = 0, gflops = 0;  ///< of the fastest timed run
   index_t runs = 0;                ///< that were timed

@@ -44,12 +44,16 @@ using PipelinedTiles = TileList<0, TileShape{.bm = 256, .bn = 128, .bk = 16, .tm
                                 TileShape{.bm = 128, .bn = 256, .bk = 16, .tm = 8, .tn = 16}>;
 using BulkTiledTiles = TileList<0, TileShape{.bm = 256, .bn = 128, .bk = 32, .tm = 16, .tn = 8},
                                 TileShape{.bm = 64, .bn = 64, .bk = 32, .tm = 8, .tn = 4}>;
-/// WM = BM: two warpgroups own whole tiles alternately; else they share each tile.
-using WarpgroupTiles = TileList<5, TileShape{.bm = 128, .bn = 256, .wm = 64, .wn = 256},
-                                TileShape{.bm = 128, .bn = 192, .wm = 128, .wn = 192},
-                                TileShape{.bm = 128, .bn = 128, .wm = 128, .wn = 128},
-                                TileShape{.bm = 128, .bn = 64, .wm = 64, .wn = 64},
-                                TileShape{.bm = 64, .bn = 64, .wm = 64, .wn = 64}>;
+/// WM = BM: two warpgroups own whole tiles alternately; else they share each tile. CM x CN: the
+/// blocks of a cluster share what they load.
+using WarpgroupTiles =
+    TileList<7, TileShape{.bm = 128, .bn = 256, .wm = 64, .wn = 256},
+             TileShape{.bm = 128, .bn = 192, .wm = 128, .wn = 192},
+             TileShape{.bm = 128, .bn = 128, .wm = 128, .wn = 128},
+             TileShape{.bm = 128, .bn = 64, .wm = 64, .wn = 64},
+             TileShape{.bm = 64, .bn = 64, .wm = 64, .wn = 64},
+             TileShape{.bm = 128, .bn = 256, .wm = 64, .wn = 256, .cm = 2, .cn = 1},
+             TileShape{.bm = 128, .bn = 128, .wm = 64, .wn = 128, .cm = 2, .cn = 1}>;
 /// BM rows of the large operand, BN of the small one.
 using ThinTiles = TileList<8, TileShape{.bm = 64, .bn = 8}, TileShape{.bm = 64, .bn = 16},
                            TileShape{.bm = 64, .bn = 32}, TileShape{.bm = 64, .bn = 64},

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <tuple>
+#include <utility>
 
 #include "base/edit_distance.hpp"
 #include "call.hpp"
@@ -44,14 +46,15 @@ std::string to_string(const TileShape& t) {
   std::string out = t.bk > 0 ? cat(t.bm, "x", t.bn, "x", t.bk) : cat(t.bm, "x", t.bn);
   if (t.wm > 0) out += cat("/", t.wm, "x", t.wn);
   if (t.tm > 0) out += cat("/", t.tm, "x", std::max(t.tn, 1));
+  if (t.cm > 0) out += cat("/", t.cm, "x", t.cn);
   return out;
 }
 
 TileShape parse_tile(std::string_view text) {
   if (text == "none") return {};
   const auto fail = [&] {
-    throw Error(Category::argument, "cannot read the tile", "BMxBN, BMxBNxBK or BMxBNxBK/TMxTN",
-                cat("'", text, "'"));
+    throw Error(Category::argument, "cannot read the tile",
+                "BMxBN, BMxBNxBK, BMxBNxBK/TMxTN or BMxBN/WMxWN/CMxCN", cat("'", text, "'"));
   };
   const auto numbers = [&](std::string_view part) {
     std::vector<int> out;
@@ -70,13 +73,20 @@ TileShape parse_tile(std::string_view text) {
     }
   };
   const auto slash = text.find('/');
+  const auto second = slash == text.npos ? text.npos : text.find('/', slash + 1);
   const auto block = numbers(text.substr(0, slash));
   if (block.size() < 2 || block.size() > 3) fail();
   TileShape tile{.bm = block[0], .bn = block[1], .bk = block.size() == 3 ? block[2] : 0};
-  if (slash != std::string_view::npos) {
-    const auto inner = numbers(text.substr(slash + 1));
-    if (inner.size() != 2) fail();
-    tile.tm = inner[0], tile.tn = inner[1];
+  const auto pair = [&](std::string_view part) {
+    const auto two = numbers(part);
+    if (two.size() != 2) fail();
+    return std::pair(two[0], two[1]);
+  };
+  if (slash != text.npos)
+    std::tie(tile.tm, tile.tn) = pair(text.substr(slash + 1, second - slash - 1));
+  if (second != text.npos) {
+    const auto [down, across] = pair(text.substr(second + 1));
+    if (down * across > 1) tile.cm = down, tile.cn = across;
   }
   return tile;
 }
@@ -165,7 +175,8 @@ Plan detail::decide(const Problem& problem, const Options& options) {
     const detail::LadderEntry& entry = detail::find_entry(options.algorithm);
     plan.algorithm = entry.algorithm.name;
     plan.tile = detail::required_tile(entry, problem, options.tile, device);
-    plan.reason = "asked for";
+    const std::string other = detail::substitution(entry.algorithm, problem);
+    plan.reason = other.empty() ? "asked for" : cat("asked for; ", other);
     return plan;
   }
   const detail::Choice choice = detail::choose(problem, options, plan.device);

@@ -96,6 +96,12 @@ std::string why_no_maps(const Algorithm& a, const Problem& p) {
   return {};
 }
 
+std::string substitution(const Algorithm& a, const Problem& p) {
+  const std::string why = why_no_maps(a, p);
+  if (why.empty()) return {};
+  return cat(a.name == "bulk_tiled" ? "pipelined" : "tensor_core", " takes its place. ", why);
+}
+
 namespace {
 
 /// Why no kernel of an algorithm can run a problem with a tile.
@@ -107,6 +113,9 @@ Refusal impossibility(const LadderEntry& entry, const Problem& p, const TileShap
   const auto tiles = a.tiles_of(p.in);
   if (std::find(tiles.begin(), tiles.end(), tile) < tiles.begin() + a.typed_tiles) return {};
   if (tiles[0] == TileShape{}) return {entry.rule(tile, size_of(p.in)), "ask for no tile"};
+  if (tile.cm > 0 && a.name != "warpgroup")
+    return {cat("tile ", to_string(tile), " is impossible: only warpgroup has clusters of blocks"),
+            cat("built: ", tile_list(tiles))};
   if (const auto why = entry.rule(tile, size_of(p.in)); !why.empty())
     return {cat("tile ", to_string(tile), " is impossible: ", why),
             cat("built: ", tile_list(tiles))};

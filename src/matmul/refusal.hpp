@@ -21,6 +21,10 @@ std::string why_not_hopper(int device);
 /// Why bulk copies cannot bring the operands of a problem to an algorithm's kernels.
 std::string why_no_maps(const Algorithm& a, const Problem& p);
 
+/// That, and which kernel multiplies in its place: "tensor_core takes its place. B: ..."; empty
+/// where the algorithm itself can.
+std::string substitution(const Algorithm& a, const Problem& p);
+
 /// The built-in tile that `wanted` means: "64,64,32/32,32" fits a warp tile as well as a thread
 /// tile.
 TileShape resolve_tile(std::span<const TileShape> tiles, const TileShape& wanted);

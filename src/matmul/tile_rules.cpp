@@ -153,6 +153,10 @@ std::string warpgroup_tile(const TileShape& t, int) {
     return cat("a thread has ", index_t{t.wm} * t.bn / 128, " sums, at most 192");
   if ((index_t{t.bm} + t.bn) * 128 * 2 > 194 * 1024)
     return "two stages of its tiles do not fit into shared memory";
+  if (t.cm * t.cn > kMostClusterBlocks)
+    return cat("a cluster of ", t.cm * t.cn, " blocks, at most ", kMostClusterBlocks);
+  if ((t.cn > 1 && t.bm % (64 * t.cn) != 0) || (t.cm > 1 && t.bn % (64 * t.cm) != 0))
+    return "blocks of a cluster load multiples of 64 rows of A each, or of 64 columns of B";
   return {};
 }
 
@@ -175,7 +179,9 @@ std::string initializer_text(const TileShape& t) {
                                     {"wm", t.wm},
                                     {"wn", t.wn},
                                     {"tm", t.tm},
-                                    {"tn", t.tn}}) {
+                                    {"tn", t.tn},
+                                    {"cm", t.cm},
+                                    {"cn", t.cn}}) {
     if (value > 0) out += cat(out.empty() ? "." : ", .", name, " = ", value);
   }
   return "{" + out + "}";

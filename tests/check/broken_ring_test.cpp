@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <string>
 
 #include "broken_kernels/ring.hpp"
 #include "tessera/check/format.hpp"
+#include "tessera/check/html_report.hpp"
 #include "tessera/ops/copy.hpp"
 #include "tessera/tensor/storage.hpp"
 
@@ -147,6 +149,46 @@ TEST(RingFlaws, GiveWrongNumbersInTheOrderLate) {
   }
 }
 
+/// Six times a tile of A, 128 rows of 32 bytes, and one of B, 16 rows; four slices of C, 64 rows.
+TEST(RingCounters, CountBoxesSectorsAndOperands) {
+  for (const bool correctness : {true, false}) {
+    auto options = options_of(ThreadOrder::forward, 0);
+    options.correctness = correctness;
+    const auto c = checked_ring(Flaw::none, options).total;
+    EXPECT_EQ(c.bulk_copies, 6 * 2);
+    EXPECT_EQ(c.bulk_copy_sectors, 6 * (128 + 16));
+    EXPECT_EQ(c.bulk_copy_bytes, 6 * (128 + 16) * 32);
+    EXPECT_EQ(c.bulk_stores, 4);
+    EXPECT_EQ(c.bulk_store_sectors, 4 * 64);
+    EXPECT_EQ(c.bulk_store_bytes, 4 * 64 * 32);
+    EXPECT_EQ(c.unit_operands, 2 * 6 * 2);
+    EXPECT_EQ(c.unit_operand_wavefronts, 2 * 6 * (64 + 16) * 32 / 128);
+    EXPECT_EQ(c.unit_operand_wavefronts, c.unit_operand_wavefronts_ideal);
+  }
+}
+
+/// Of rows beyond the last no sector is read, and their zeros are written.
+TEST(RingCounters, CountWholeBoxesInSharedMemory) {
+  const auto c = checked_ring(Flaw::expects_clipped, options_of(ThreadOrder::forward, 0)).total;
+  EXPECT_EQ(c.bulk_copy_bytes % 32, 0);
+  EXPECT_LT(c.bulk_copy_sectors * 32, c.bulk_copy_bytes);
+}
+
+TEST(RingCounters, NameTheStagesInFlight) {
+  const auto report = checked_ring(Flaw::none, options_of(ThreadOrder::forward, 0));
+  ASSERT_EQ(report.gate_phases.size(), 12u);  // of two gates for each of six steps
+  std::map<int, std::int64_t> next;
+  for (const auto& each : report.gate_phases) {
+    EXPECT_EQ(each.phase, next[each.gate]++);
+    EXPECT_GT(each.awaited, each.started);
+    EXPECT_TRUE(each.bytes == Ring::TileA::bytes || each.bytes == Ring::TileB::bytes);
+  }
+  const std::string page = check::html_report(report, check::device_model("h200"));
+  EXPECT_THAT(page, ::testing::HasSubstr("Stages in flight"));
+  EXPECT_THAT(page, ::testing::HasSubstr("phase 2, 4096 bytes: in flight"));
+  EXPECT_THAT(page, ::testing::HasSubstr("are in flight at once"));
+}
+
 /// Stores a tile in bulk, with no gate. Some accesses come before the first of the words.
 struct StoresTile {
   static constexpr const char* name = "stores_tile";
@@ -155,13 +197,14 @@ struct StoresTile {
   struct Shared {
     Numbers tile;
   };
-  bool all_fence = true, meets = true;
+  bool all_fence = true, meets = true, fences_first = false;
 
   void operator()(auto t, const BulkMatrix<Numbers>& to) const {
     auto& s = shared<Shared>(t);
     const auto tile_view = s.tile.view();
+    if (fences_first) fence_async(t);
     for (int i = t.thread; i < 16 * 32; i += 64) tile_view(i / 32, i % 32) = 1.0f;
-    if (all_fence || t.warp == 0) fence_async(t);
+    if (!fences_first && (all_fence || t.warp == 0)) fence_async(t);
     if (meets) t.barrier();
     else t.warp_barrier();
     if (t.thread != 0) return;
@@ -187,6 +230,22 @@ TEST(BulkStores, NeedTheFenceOfEachThreadAndABarrier) {
     EXPECT_THAT(kinds_of({}, order), ::testing::IsEmpty()) << name(order);
     EXPECT_THAT(kinds_of({.all_fence = false}, order), Contains(Kind::missing_async_fence));
     EXPECT_THAT(kinds_of({.meets = false}, order), Contains(Kind::race)) << name(order);
+  }
+}
+
+/// A fence makes visible what is ordered before it, and nothing that its thread stores later.
+TEST(BulkStores, AreNotOrderedByAFenceBeforeTheStores) {
+  for (const auto order : kOrders)
+    EXPECT_THAT(kinds_of({.fences_first = true}, order),
+                ::testing::Contains(Kind::missing_async_fence))
+        << name(order);
+  using Numbers = StoresTile::Numbers;
+  for (const bool fences_first : {false, true}) {
+    alignas(64) float c[16 * 32] = {};
+    const BulkMatrix<Numbers> to{software_map(bulk_fields<Numbers>(c, 16, 32, 32, 1)), 16, 32};
+    launch({.grid = {1}, .block = StoresTile::block, .order = ThreadOrder::late},
+           StoresTile{.fences_first = fences_first}, to);
+    EXPECT_EQ(std::count(std::begin(c), std::end(c), 1.0f) == 16 * 32, !fences_first);
   }
 }
 

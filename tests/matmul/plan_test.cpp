@@ -214,6 +214,9 @@ TEST(Plan, TilesThatCannotWorkAreRefusedWithTheNumbers) {
       {"warpgroup", "64x128/32x128", "WM is a multiple of 64"},
       {"warpgroup", "128x264/64x264", "BN of 8 up to 256"},
       {"warpgroup", "192x256/192x256", "384 sums, at most 192"},
+      {"warpgroup", "128x128/64x128/4x4", "a cluster of 16 blocks, at most 8"},
+      {"warpgroup", "128x128/64x128/1x4", "multiples of 64 rows of A each"},
+      {"pipelined", "64x64x16/8x4/2x1", "only warpgroup has clusters of blocks"},
       {"single_block", "8x8x4", "three equal extents"},
       {"sarek_tiled", "33x33x33", "1,089 threads"},
       {"sarek_naive", "2x64", "1xBN"},
@@ -227,6 +230,37 @@ TEST(Plan, TilesThatCannotWorkAreRefusedWithTheNumbers) {
     EXPECT_THAT(refusal([&] { make_plan(p, options); }, Category::argument), HasSubstr(why))
         << algorithm << " " << tile;
   }
+}
+
+TEST(Plan, SaysWhichKernelTakesThePlaceOfOneWithBulkCopies) {
+  const auto reason_of = [](const char* algorithm, const char* problem) {
+    return make_plan(parse_problem(problem), {.algorithm = algorithm}).reason;
+  };
+  EXPECT_EQ(reason_of("warpgroup", "m=64 n=64 k=64 in=bf16"), "asked for");
+  EXPECT_EQ(reason_of("warpgroup", "m=64 n=64 k=64 b=1:64"), "asked for");
+  const auto tf32 = reason_of("warpgroup", "m=64 n=64 k=64");
+  EXPECT_THAT(tf32, HasSubstr("asked for; tensor_core takes its place. B: K is not contiguous"));
+  EXPECT_THAT(tf32, HasSubstr("only 16-bit elements along the other mode"));
+  EXPECT_THAT(reason_of("bulk_tiled", "m=64 n=63 k=64"), HasSubstr("pipelined takes its place. B"));
+}
+
+TEST(Plan, ATileHasItsClusterAsThirdPart) {
+  const Problem p = parse_problem("m=300 n=200 k=30");
+  const char* const text = "128x128/64x128/2x1";
+  const Plan plan = make_plan(p, {.algorithm = "warpgroup", .tile = parse_tile(text)});
+  EXPECT_EQ(to_string(plan.tile), text);
+  EXPECT_EQ(plan.tile.cm, 2);
+  EXPECT_EQ(parse_plan(to_string(plan)).tile, plan.tile);
+  EXPECT_EQ(parse_tile("64x64/64x64/1x1"), parse_tile("64x64/64x64"));
+  EXPECT_THAT(refusal([&] { parse_tile("128x128/64x128/2"); }, Category::argument),
+              HasSubstr("BMxBN/WMxWN/CMxCN"));
+  EXPECT_THAT(refusal(
+                  [&] {
+                    make_plan(p,
+                              {.algorithm = "warpgroup", .tile = parse_tile("128x128/64x128/1x2")});
+                  },
+                  Category::argument),
+              HasSubstr(".wn = 128, .cm = 1, .cn = 2}>"));
 }
 
 TEST(Plan, TilesThatAreNotBuiltInCanBeLaunched) {

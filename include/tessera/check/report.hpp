@@ -160,6 +160,9 @@ struct Counters {
   std::int64_t shared_atomic_requests = 0, shared_atomic_wavefronts = 0;
   std::int64_t partial_requests = 0, active_lanes = 0, merged_load_requests = 0;
   std::int64_t fma_threads = 0, flops = 0, mma_instructions = 0, mma_flops = 0;
+  std::int64_t bulk_copies = 0, bulk_copy_sectors = 0, bulk_copy_bytes = 0;
+  std::int64_t bulk_stores = 0, bulk_store_sectors = 0, bulk_store_bytes = 0;
+  std::int64_t unit_operands = 0, unit_operand_wavefronts = 0, unit_operand_wavefronts_ideal = 0;
   std::int64_t block_barriers = 0, warp_barriers = 0, shuffles = 0, votes = 0;
 
   Counters& operator+=(const Counters& other);
@@ -226,6 +229,22 @@ inline constexpr std::array kCounters = {
     CounterName{"flops", &Counters::flops, "two for each fused multiply-add"},
     CounterName{"mma_instructions", &Counters::mma_instructions, "matrix instructions of a warp"},
     CounterName{"mma_flops", &Counters::mma_flops, "two for each multiply-add inside them"},
+    CounterName{"bulk_copies", &Counters::bulk_copies,
+                "boxes that bulk copies move to shared memory"},
+    CounterName{"bulk_copy_sectors", &Counters::bulk_copy_sectors,
+                "32-byte sectors of global memory that they read"},
+    CounterName{"bulk_copy_bytes", &Counters::bulk_copy_bytes,
+                "bytes that they write, zeros for what is outside included"},
+    CounterName{"bulk_stores", &Counters::bulk_stores, "boxes that bulk stores move"},
+    CounterName{"bulk_store_sectors", &Counters::bulk_store_sectors,
+                "32-byte sectors of global memory that they write"},
+    CounterName{"bulk_store_bytes", &Counters::bulk_store_bytes, "bytes that they write there"},
+    CounterName{"unit_operands", &Counters::unit_operands,
+                "operands that warpgroup instructions read from shared memory"},
+    CounterName{"unit_operand_wavefronts", &Counters::unit_operand_wavefronts,
+                "passes through the banks that they need"},
+    CounterName{"unit_operand_wavefronts_ideal", &Counters::unit_operand_wavefronts_ideal,
+                "passes without bank conflicts"},
     CounterName{"block_barriers", &Counters::block_barriers, "barriers, once for each block"},
     CounterName{"warp_barriers", &Counters::warp_barriers, "warp barriers, once for each warp"},
     CounterName{"shuffles", &Counters::shuffles, "shuffles of a warp"},
@@ -272,6 +291,16 @@ struct AccessSample {
   int transfers = 0, ideal = 0;  ///< sectors of global memory, wavefronts of shared memory
   std::int64_t requests = 0;     ///< of this access in the whole run
   std::int64_t all_transfers = 0;  ///< of all of them
+};
+
+/// A phase of a gate that bulk copies deliver to, in the first block that was checked. Times are
+/// counts of what its threads do with gates, copies and matrix units.
+struct GatePhase {
+  int gate = 0;  ///< in the order in which the block opened them
+  std::int64_t phase = 0, bytes = 0;
+  std::int64_t started = 0;  ///< the first copy
+  std::int64_t awaited = 0;  ///< the first wait for it has passed; 0: none has
+  bool operator==(const GatePhase&) const = default;
 };
 
 /// A finding that was accepted: see suppressions.hpp.
@@ -322,6 +351,7 @@ struct Report {
   std::vector<SuperstepCounters> by_superstep;  ///< in the order in which a block reaches them
   std::vector<Coverage> coverage;               ///< in the order of the kernel's arguments
   std::vector<AccessSample> samples;            ///< in the order of files and lines
+  std::vector<GatePhase> gate_phases;           ///< in the order in which they started
   std::vector<LaunchedKernel> launches;         ///< of a program in plain CUDA; else empty
 };
 

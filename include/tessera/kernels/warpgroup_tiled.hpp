@@ -23,13 +23,7 @@
 
 namespace tessera {
 
-/// Neighbouring tiles of C whose blocks share what they load.
-struct ClusterShape {
-  int down = 1, across = 1;
-  constexpr bool operator==(const ClusterShape&) const = default;
-};
-
-template <TileShape S, ClusterShape Together = ClusterShape{}>
+template <TileShape S, ClusterShape Together = cluster_of(S)>
 struct WarpgroupTiled {
   static_assert(S.bm > 0 && S.bn > 0 && S.wm > 0 && S.wn == S.bn && S.wm % 64 == 0,
                 "warpgroup: WN = BN, and WM is a multiple of 64");

@@ -60,7 +60,9 @@ std::string why_no_operand(const void* data, index_t rows, index_t cols, index_t
                            index_t col_stride) {
   const bool k = col_stride == 1 || cols <= 1, mn = row_stride == 1 || rows <= 1;
   if (!k && !(mn && Tile::is_either))
-    return Tile::is_either ? "neither of its modes is contiguous" : "K is not contiguous in it";
+    return Tile::is_either ? "neither of its modes is contiguous"
+                           : "K is not contiguous in it, and matrix units read only 16-bit "
+                             "elements along the other mode";
   return why_no_map(
       major_for<Tile>(rows, cols, row_stride, col_stride) == Major::mn
           ? bulk_fields<typename Tile::MnMajor>(data, rows, cols, row_stride, col_stride)
