@@ -1,4 +1,4 @@
-// The sub-commands of the whole command; course_commands.cpp has those of the course alone.
+// The sub-commands of the whole command; course_commands.cpp has those of a course-only build.
 #include <fmt/format.h>
 
 #include "commands.hpp"

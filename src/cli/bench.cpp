@@ -1,6 +1,6 @@
-// `tessera bench`: how fast every algorithm multiplies, beside every other BLAS on this machine and
-// the machine's own peak. What is asked; the run is bench/run.cpp, where the results go is
-// bench/outputs.cpp, and what is shown without measuring is bench/kept.cpp.
+// `tessera bench`: how fast every algorithm multiplies, compared with the other BLAS libraries on
+// this machine and with the machine's peak. This file has the options; bench/run.cpp measures,
+// bench/outputs.cpp writes the results, and bench/kept.cpp shows results without measuring.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ namespace tessera::cli {
 
 namespace {
 
-// ---- what is asked ------------------------------------------------------------------------------
+// ---- options ------------------------------------------------------------------------------------
 
 std::vector<bench::Shape> shapes_of(const bench::BenchRequest& request) {
   const bool rectangles = !request.m.empty() || !request.n.empty() || !request.k.empty();
@@ -52,7 +52,7 @@ std::vector<int> threads_of(const bench::BenchRequest& request) {
   return out;
 }
 
-/// Call after call, and beside it what else is asked for.
+/// Measures call by call, and for each measurement what the options ask for in addition.
 std::vector<bench::Readiness> readiness_of(const bench::BenchRequest& request) {
   std::vector<bench::Readiness> out = {{}};
   if (request.idle > 0) out.push_back({request.idle, false});
@@ -60,7 +60,7 @@ std::vector<bench::Readiness> readiness_of(const bench::BenchRequest& request) {
   return out;
 }
 
-/// What belongs to this machine's processor is not asked of a device, nor ignored there.
+/// Refuses options of the CPU with a GPU, so that none is silently ignored.
 void require_no_processor(const bench::BenchRequest& request) {
   const bool blas = std::find(request.algorithms.begin(), request.algorithms.end(),
                               bench::kOwnBlas) != request.algorithms.end();
@@ -74,7 +74,7 @@ void require_no_processor(const bench::BenchRequest& request) {
   }
 }
 
-/// The device to measure on; none for the processor.
+/// The device to measure on; none for the CPU.
 std::shared_ptr<bench::BenchDevice> device_of(const bench::BenchRequest& request) {
   if (request.device == "cpu") return nullptr;
   require_no_processor(request);
@@ -87,7 +87,7 @@ std::vector<std::string> names_of(const std::vector<bench::Peer>& peers) {
   return out;
 }
 
-/// The peers on a device; says why one is left out.
+/// The peers on a device; warns about a peer that is left out.
 std::vector<bench::Peer> device_peers(const shell::Context& context,
                                       const bench::BenchRequest& request, const shell::Types& types,
                                       const bench::BenchDevice& device) {
@@ -113,7 +113,7 @@ std::vector<bench::Peer> device_peers(const shell::Context& context,
   return out;
 }
 
-/// The peers to measure against; warns of libraries that are there but do not work.
+/// The peers to measure against; warns about libraries that are installed but do not work.
 std::vector<bench::Peer> peers_of(const shell::Context& context, const bench::BenchRequest& request,
                                   const shell::Types& types) {
   if (request.peers == "none") return {};
@@ -167,7 +167,7 @@ void require_memory_for(const std::vector<bench::Shape>& shapes, const shell::Ty
   shell::require_memory(most, cat("the largest size with ", contestants, " contestants"));
 }
 
-/// As below, on a device, where the algorithms alone do not say what a product takes by itself.
+/// As below, for a device, whose algorithms do not say how much memory a product needs.
 void choose_device_algorithms(const bench::BenchRequest& request, bench::BenchSettings& out) {
   const Problem any = bench::problem_of({out.types, {1, 1, 1}});
   const bool all = request.algorithms.empty();
@@ -183,7 +183,8 @@ void choose_device_algorithms(const bench::BenchRequest& request, bench::BenchSe
   }
 }
 
-/// What is named must run; without names, what can run does, and with -v the others are named.
+/// An algorithm that is named must be able to run. Without names, all that can run do; -v names the
+/// others.
 void choose_algorithms(const shell::Context& context, const bench::BenchRequest& request,
                        bench::BenchSettings& out) {
   const auto& named = request.algorithms;
@@ -246,7 +247,7 @@ bench::BenchSettings settings_of(const shell::Context& context,
   return out;
 }
 
-/// What was found until a signal came; the exit code.
+/// Ends after a signal and keeps what was measured; returns the exit code.
 int keep_partial(const shell::Context& context, const bench::Outputs& outputs, bench::Form form,
                  const bench::BenchResults& results, int signal) {
   const auto rows = std::count_if(results.rows.begin(), results.rows.end(),
@@ -264,7 +265,7 @@ int keep_partial(const shell::Context& context, const bench::Outputs& outputs, b
   return 128 + signal;
 }
 
-/// Where threads would share processors with other programs.
+/// Warns if threads would share CPUs with other programs.
 void warn_of_others(const shell::Context& context, const nlohmann::ordered_json& about,
                     int most_threads) {
   const double others = about.at("others_busy").get<double>();

@@ -1,6 +1,6 @@
 // `tessera check NAME`: one kernel of the ladder under the checker, on seeded numbers of any shape;
-// `tessera check FILE.cpp`: a kernel of the user's own.
-// Exit code 0 when it is clean, 1 with findings, 4 when it could not be checked.
+// `tessera check FILE.cpp`: a kernel of the user. Exit code 0 without findings, 1 with findings, 4
+// if the kernel could not be checked.
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
@@ -27,8 +27,8 @@ namespace {
 struct CheckRequest {
   CheckedKernel kernel;
   std::vector<std::string> more_files;
-  std::string format;                        ///< of what is printed; empty: as --json says
-  std::map<std::string, std::string> files;  ///< by format; empty: not wanted
+  std::string format;                        ///< of the printed output; empty: --json decides
+  std::map<std::string, std::string> files;  ///< by format; empty: not requested
   std::string suppress, flags, stop_at, arguments, launch, results;
   bool force = false, sweeps = false;
 
@@ -40,7 +40,7 @@ struct CheckRequest {
   }
 };
 
-/// Prints the report and writes what else was asked for.
+/// Prints the report and writes the requested files.
 int print_report(const shell::Context& context, const CheckRequest& request,
                  const FileReport& report) {
   for (const auto& [format, text] : report.others)
@@ -50,7 +50,7 @@ int print_report(const shell::Context& context, const CheckRequest& request,
   return report.code;
 }
 
-/// The program of a file has said why it checks nothing.
+/// The program has already said on stderr why it checks nothing.
 struct SaidWhy {
   int code;
 };
@@ -76,7 +76,8 @@ std::string again(const CheckRequest& request) {
   return out;
 }
 
-/// On many shapes, around the tile or, where it has none, blocks of one element for each thread.
+/// Checks many shapes: around the tile or, for a kernel without one, around blocks with one element
+/// per thread.
 int check_sweep(const shell::Context& context, const CheckRequest& request,
                 const std::optional<TileShape>& tile, const CheckKernelCase& check_case) {
   const SweepRequest asked{.kernel = request.kernel,
@@ -105,7 +106,7 @@ check::Report case_report(const CheckedProgram& program, FileCheck check) {
   return out;
 }
 
-/// A kernel as a program of its own; `spelling` is that of a kernel of the ladder.
+/// A kernel as a program of its own; `spelling` is set for a kernel of the ladder.
 int check_program(const shell::Context& context, const CheckRequest& request,
                   process::Compilation compilation,
                   const std::optional<KernelSpelling>& spelling = {}) {
@@ -143,11 +144,11 @@ int check_program(const shell::Context& context, const CheckRequest& request,
   }
   check.problem = problem(request.kernel);
   const FileReport report = program.run(check);
-  if (report.printed.empty()) return report.code;  // it has said why
+  if (report.printed.empty()) return report.code;  // the program has said why
   return print_report(context, request, report);
 }
 
-/// A kernel of the ladder that has to be compiled first.
+/// A kernel of the ladder that must be compiled first.
 int check_compiled(const shell::Context& context, const CheckRequest& request,
                    const KernelSpelling& spelling) {
   const process::TemporaryFolder folder;
@@ -159,7 +160,7 @@ int check_compiled(const shell::Context& context, const CheckRequest& request,
   return check_program(context, request, {.source = source, .what = what}, spelling);
 }
 
-/// A folder that is made here, or is empty.
+/// A folder that is created here, or is empty.
 void check_results(const CheckRequest& request) {
   if (request.launch.empty())
     throw Error(Category::argument, "--results: only a launch has arrays",
@@ -208,7 +209,8 @@ int run_check(const shell::Context& context, CheckRequest& request) {
   check_request(context, request);
   const std::string& name = request.kernel.name;
   if (is_file(request.kernel)) {
-    const process::InterruptsAreNoted noted;  // folders and programs go when the command is stopped
+    // removes temporary folders and ends programs if the command is stopped
+    const process::InterruptsAreNoted noted;
     return check_program(context, request, {.source = name, .what = name});
   }
   const KernelSpelling spelling = spelling_of(request.kernel);

@@ -51,7 +51,7 @@ std::vector<std::string> arguments_of(const FileCheck& check, const fs::path& fo
   return out;
 }
 
-/// Is it a program in plain CUDA? Throws where there is no such file.
+/// Is it a program in plain CUDA? Throws if there is no such file.
 bool is_cuda(const process::Compilation& compilation) {
   if (!fs::is_regular_file(compilation.source))
     throw Error(Category::file, cat("there is no file ", compilation.what));
@@ -67,7 +67,7 @@ bool is_program(const FileCheck& check) {
   return is_cuda(check.compilation) || !check.more_sources.empty() || !check.launch.empty();
 }
 
-/// The report that the program could not write.
+/// The report for a program that could not write one.
 FileReport report_for(const FileCheck& check, const process::ProgramEnd& end) {
   const check::DeviceModel& device = check::device_model(check.kernel.device);
   check::Report report = check::report_of_crash(
@@ -79,8 +79,8 @@ FileReport report_for(const FileCheck& check, const process::ProgramEnd& end) {
   return written(report, device, check.format, check.others, check::read_source);
 }
 
-/// Runs the program in gdb, which stops at the breakpoint that the checker calls. Where the program
-/// ends first, there is no such place: code 4, could not check.
+/// Runs the program in gdb, which stops at the breakpoint that the checker calls. If the program
+/// ends without reaching it, the code is 4, could not check.
 FileReport debug(std::vector<std::string> words, const fs::path& folder) {
   const std::string script = (folder / "gdb").string();
   std::ofstream(script) << "set print frame-arguments none\n"
@@ -144,7 +144,7 @@ CheckedProgram::CheckedProgram(const FileCheck& check)
 
 FileReport CheckedProgram::run(const FileCheck& check) const {
   const fs::path& folder = folder_.path();
-  fs::remove(folder / "report");  // of the run before
+  fs::remove(folder / "report");  // from the previous run
   std::vector<std::string> words = {program_.string()};
   for (auto& each : arguments_of(check, folder)) words.push_back(std::move(each));
   if (!check.arguments.empty()) {
@@ -155,10 +155,10 @@ FileReport CheckedProgram::run(const FileCheck& check) const {
   std::vector<std::string> environment = {"TESSERA_PROGRAM=" + check.compilation.what};
   if (!check.arrays.empty()) environment.push_back("TESSERA_LAUNCH_ARRAYS=" + check.arrays);
   if (!check.results.empty()) environment.push_back("TESSERA_LAUNCH_RESULTS=" + check.results);
-  // The program ends its kernel itself; this is for one that can no longer do that.
+  // A program stops a slow kernel itself; this limit is for a program that no longer can.
   const double patience = 2.0 * check.kernel.seconds + 30;
   const process::ProgramEnd
-      end =  // stdout is the report's: what the kernel prints would be mixed with it
+      end =  // stdout is reserved for the report; the kernel's output would mix with it
       process::run_program({.words = words,
                             .prints_to_stderr = true,
                             .environment = environment,

@@ -25,7 +25,7 @@ void require_known(const std::string& name) {
               near.empty() ? "" : "did you mean '" + near + "'?");
 }
 
-/// A matrix of seeded numbers with the strides that its operand shall have.
+/// A matrix of seeded numbers with the requested strides of its operand.
 struct Operand {
   Operand(const CheckedKernel& kernel, DType type, char name, index_t rows_, index_t cols_,
           std::uint64_t stream)
@@ -105,7 +105,8 @@ bool is_file(const CheckedKernel& kernel) {
 
 namespace {
 
-/// What nvcc gives a thread of a kernel that ships, on the GPUs that it was compiled for; 0: not
+/// The registers that nvcc gives a thread of a built-in kernel, on the GPUs that it was compiled
+/// for; 0: unknown.
 /// known.
 int built_registers(const Plan& plan, const std::string& device) {
   struct Built {

@@ -1,5 +1,5 @@
-// What `tessera check` and `tessera explain` share: a kernel of the ladder on seeded numbers of any
-// shape under the checker, and the page made of its report.
+// What `tessera check` and `tessera explain` share: a kernel of the ladder under the checker on
+// seeded numbers of any shape, and the page made from its report.
 #pragma once
 
 #include <optional>
@@ -14,10 +14,10 @@
 
 namespace tessera::cli {
 
-/// No multiple of any tile, so that every edge is met.
+/// No multiple of any tile, so that every kernel meets the edge.
 inline constexpr index_t kUnevenExtent = 100;
 
-/// What is run.
+/// What to run.
 struct CheckedKernel {
   std::string name, dtype = "f32", tile, order = "forward", device = "h200";
   index_t m = kUnevenExtent, n = kUnevenExtent, k = kUnevenExtent;
@@ -31,29 +31,29 @@ struct CheckedKernel {
   std::vector<check::Suppression> suppressions;
 };
 
-/// NAME, extents, type, tile, order, seed, beta, blocks, time limit, device, registers, threads;
-/// the defaults are those of `kernel`. `name_description` says what NAME may be.
+/// Adds NAME, extents, type, tile, order, seed, beta, blocks, time limit, device, registers,
+/// threads; the defaults are those of `kernel`. `name_description` says what NAME may be.
 void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_type,
                         std::string name_description);
 
-/// Throws Error(argument) where device or registers are no such thing.
+/// Throws Error(argument) for an unknown device or an impossible number of registers.
 const check::DeviceModel& checked_device(const CheckedKernel& kernel);
-/// Is NAME a file with a kernel of the user's own?
+/// Is NAME a file with a kernel of the user?
 bool is_file(const CheckedKernel& kernel);
 
-/// Runs it. Throws Error(argument) with the nearest name, Error(unavailable) where it could not be
+/// Runs it. Throws Error(argument) with the nearest name, Error(unavailable) if it could not be
 /// checked.
 check::Report checked(const CheckedKernel& kernel);
 
-/// What is run, as a program spells it. Throws Error(argument) with the nearest name, or with why
-/// no kernel has the tile or type.
+/// What to run, as source code spells it. Throws Error(argument) with the nearest name, or with the
+/// reason why no kernel has this tile or type.
 KernelSpelling spelling_of(const CheckedKernel& kernel);
-/// A file for `tessera check FILE.cpp` that runs it on any shape.
+/// The source of a `tessera check FILE.cpp` that runs it on any shape.
 std::string source_text(const KernelSpelling& spelling);
-/// What the report of that file says it has run.
+/// How that file's report names what it ran.
 std::string problem_text(const CheckedKernel& kernel, const KernelSpelling& spelling);
 
-/// The text of a source as reports name it; of an installed command the header beside it.
+/// The text of a source file as reports name it; for an installed command, of the installed header.
 std::optional<std::string> source_of(const std::string& file);
 
 }  // namespace tessera::cli

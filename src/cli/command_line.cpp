@@ -1,5 +1,5 @@
-// The command line `tessera`: builds the option tree, understands the arguments, runs one
-// sub-command, and turns everything that can go wrong into one line on stderr and an exit code.
+// The command line `tessera`: builds the option tree, parses the arguments, runs one sub-command,
+// and turns every failure into one line on stderr and an exit code.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -51,7 +51,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return out;
 }
 
-/// The first argument that was taken as a positional; empty without one.
+/// The first argument that was parsed as a positional; empty without one.
 std::string first_positional(const CLI::App& app) {
   for (const auto* option : app.get_options()) {
     if (option->get_positional() && !option->results().empty()) return option->results().front();
@@ -61,7 +61,7 @@ std::string first_positional(const CLI::App& app) {
 
 using Words = std::vector<std::string>;
 
-/// What to say about an option that nothing took.
+/// The message for an option that no command accepted.
 std::string unexpected_option(const Words& arguments, const CLI::App& app,
                               const std::string& word) {
   const std::string option = word.substr(0, word.find('='));
@@ -70,20 +70,20 @@ std::string unexpected_option(const Words& arguments, const CLI::App& app,
   const auto mark = std::find(arguments.begin(), arguments.end(), "--");
   const bool before = std::find(arguments.begin(), mark, word) != mark;
   const bool behind = std::find(mark, arguments.end(), word) != arguments.end();
-  // A known option that nothing took follows --, where it is a name.
+  // After --, even a known option is a name, so no command accepts it.
   if (behind && (is_known || !before))
     return cat("unexpected argument '", word, "': it follows --, after which all are names");
   if (!is_known) return cat("unknown option '", option, "'", shell::did_you_mean(option, known));
   return cat("'", option, "' comes before the command; write it after '", full_name(app), "'");
 }
 
-/// What to say about an argument that nothing took.
+/// The message for an argument that no command accepted.
 std::string unexpected(const Words& arguments, const CLI::App& root, const CLI::App& app) {
   for (const auto& word : root.remaining(true)) {
     if (word == "--") continue;
     if (word.size() > 1 && word[0] == '-') return unexpected_option(arguments, app, word);
     const auto commands = command_names(app);
-    // What a positional took may have been meant as a command: "layout evl 4:1".
+    // A positional may have been meant as a command: "layout evl 4:1".
     const std::string taken = first_positional(app);
     if (!shell::nearest(taken, commands).empty())
       return cat("unknown command '", taken, "'", shell::did_you_mean(taken, commands));
@@ -98,7 +98,7 @@ std::string unexpected(const Words& arguments, const CLI::App& root, const CLI::
   return "unexpected arguments";
 }
 
-/// The option that an error's text begins with; nullptr where there is none.
+/// The option that an error's text begins with; nullptr if there is none.
 const CLI::Option* option_of(const CLI::Error& error, const CLI::App& app) {
   const std::string text = error.what();
   for (const CLI::App* each = &app; each != nullptr; each = each->get_parent()) {
@@ -122,7 +122,7 @@ std::string mismatch_of(const CLI::Option& option) {
                     : cat(name, " needs a value: ", type);
 }
 
-/// The messages of CLI11 in this command's words.
+/// CLI11's errors in this command's style.
 std::string message_of(const CLI::Error& error, const Words& arguments, const CLI::App& root,
                        const CLI::App& app) {
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
@@ -214,7 +214,7 @@ int run_command_line(int argc, char** argv) {
     context.error(interrupted.signal == SIGINT ? "interrupted" : "ended by a signal");
     return 128 + interrupted.signal;
   } catch (const shell::ClosedPipe&) {
-    return 128 + SIGPIPE;  // as the shell tells of a program that SIGPIPE has ended
+    return 128 + SIGPIPE;  // the code that a shell reports for a program killed by SIGPIPE
   } catch (const std::bad_alloc&) {
     context.error(
         "not enough memory; use smaller matrices or fewer threads, or raise the limit (ulimit -v)");

@@ -1,5 +1,5 @@
-// The sub-commands, one file each. `add_x` puts the sub-command with its options into the tree; its
-// callback sets Context::action, which main runs once the whole command line is understood.
+// The sub-commands, one file each. `add_x` adds the sub-command with its options to the tree; its
+// callback sets Context::action, which main runs after the whole command line is parsed.
 #pragma once
 
 #include <string>
@@ -15,17 +15,17 @@ struct Context;
 
 namespace tessera::cli {
 
-/// Does what the arguments say; the exit code. Whatever goes wrong is told on stderr.
+/// Runs the command and returns its exit code. Every error is reported on stderr.
 int run_command_line(int argc, char** argv);
-/// What `tessera` says of itself in this build.
+/// How `tessera` describes itself in this build.
 struct CommandTexts {
   std::string_view description, examples;
-  std::string_view others;  ///< behind "unknown command": where there are more
+  std::string_view others;  ///< printed after "unknown command": where to get the other commands
 };
 const CommandTexts& command_texts();
 /// All sub-commands of this build.
 void add_commands(CLI::App& root, shell::Context& context);
-/// What `--list` says beside them: algorithms, element types, help topics.
+/// What `--list` prints in addition: algorithms, element types, help topics.
 std::string known_names();
 
 void add_multiply(CLI::App& root, shell::Context& context);

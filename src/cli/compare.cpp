@@ -1,6 +1,6 @@
-// `tessera compare`: one product by every algorithm; each result is checked, element by element,
-// against a more precise product, its error bound and the bits that all algorithms promise. Exit
-// code 1 when one of them does not hold.
+// `tessera compare`: one product by every algorithm. Each result is checked element by element
+// against a more precise product and its error bound, and against the bits that all algorithms
+// promise. Exit code 1 if a check fails.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,8 +44,8 @@ struct CompareRequest {
 
 // ---- data ---------------------------------------------------------------------------------------
 
-/// The element with number `at`: a function of seed and position alone, so that threads do not
-/// matter.
+/// Element number `at`: a function of seed and position alone, so that the number of threads does
+/// not matter.
 double value_at(const std::string& data, DType type, std::uint64_t stream, index_t at) {
   const std::uint64_t bits = random_bits(stream + static_cast<std::uint64_t>(at), 0);
   if (type == DType::u8) return static_cast<double>(bits % 256);
@@ -69,7 +69,7 @@ void fill(const Array& out, const std::string& data, std::uint64_t stream, int t
   });
 }
 
-/// What C holds before the product: C0, or what no product may leave standing.
+/// C before the product: C0, or NaN, which no product may leave unchanged.
 void reset(const Array& C, const Array& C0, double beta) {
   if (C.count() == 0) return;
   if (beta != 0) std::memcpy(C.writable(), C0.data(), static_cast<std::size_t>(C.bytes()));
@@ -80,14 +80,14 @@ void reset(const Array& C, const Array& C0, double beta) {
 
 // ---- one algorithm ------------------------------------------------------------------------------
 
-/// A product that takes longer runs once: what a first call costs beside is then little.
+/// A longer product runs once: the extra cost of a first call is then small.
 constexpr double kLongSeconds = 0.05;
-/// A shorter one runs until so much time has passed.
+/// A shorter one is repeated for this time.
 constexpr double kTimedSeconds = 0.01;
 
-/// Multiplies into C; a short product again and again, each time from what C held before, and the
-/// fastest time counts. The first of several runs does not: it wakes the threads, touches memory
-/// for the first time and loads the caches.
+/// Multiplies into C. A short product is repeated, each time from the original C, and the fastest
+/// time counts. The first of several runs does not count: it wakes the threads, touches memory for
+/// the first time and fills the caches.
 void time_runs(Compared& out, Executor& executor, const Plan& plan, const ConstMatrix& A,
                const ConstMatrix& B, const Array& C, const Array& C0) {
   const auto one_run = [&] {
@@ -150,7 +150,7 @@ Problem problem_of(const CompareRequest& request, const shell::Types& types) {
   return out;
 }
 
-/// Refuses what cannot be held in memory, with both numbers, before anything is allocated.
+/// Refuses a product that does not fit in memory, with both sizes, before allocating.
 void check_size(const CompareRequest& request, const shell::Types& types) {
   const double m = static_cast<double>(request.m), n = static_cast<double>(request.n),
                k = static_cast<double>(request.k);
@@ -166,7 +166,7 @@ void check_size(const CompareRequest& request, const shell::Types& types) {
                                     request.m, request.n, request.k, to_string(types)));
 }
 
-/// Says on stderr what does not hold, in one line; the exit code.
+/// Reports failed checks on stderr, in one line; returns the exit code.
 int judged(const shell::Context& context, const std::vector<Compared>& results) {
   std::vector<std::string> bad;
   std::string first;
@@ -185,16 +185,17 @@ int judged(const shell::Context& context, const std::vector<Compared>& results) 
   return 1;
 }
 
-/// The algorithms in the order asked for, with their plans; no plan where one cannot run this and
-/// was not named.
+/// The algorithms in the requested order, with their plans. An unnamed algorithm that cannot run
+/// this product has no plan.
 struct Field {
   std::vector<Compared> results;
   std::vector<std::optional<Plan>> plans;
 };
 
-/// All plans first: what is named and cannot run is refused before any work.
+/// All plans first: a named algorithm that cannot run is refused before any work.
 Field planned(const CompareRequest& request, const Problem& problem, Options options) {
-  (void)make_plan(problem, {.device = options.device});  // what none could run is said as it is
+  // throws the reason if no algorithm can run it
+  (void)make_plan(problem, {.device = options.device});
   const bool all = request.algorithms.empty();
   Field out;
   for (const auto& name : all ? shell::algorithm_names() : request.algorithms) {
@@ -225,7 +226,7 @@ void check_request(const CompareRequest& request, const shell::Types& types) {
   check_size(request, types);
 }
 
-/// Multiplies and checks, algorithm after algorithm.
+/// Multiplies and checks, one algorithm after the other.
 void compare_all(const shell::Context& context, Executor& executor, Field& field, const Array& A,
                  const Array& B, const Array& C, const Array& C0, const Problem& problem,
                  int threads) {

@@ -106,7 +106,7 @@ std::string to_table(const shell::Context& context, const Comparison& comparison
   std::string reasons;
   for (const auto& result : results) {
     if (result.reason.empty()) continue;
-    // A refused plan already begins with the name.
+    // The reason of a refused plan already begins with the name.
     const bool named = result.reason.starts_with(result.algorithm->name);
     reasons += named ? result.reason + "\n"
                      : fmt::format("{}: {}\n", result.algorithm->name, result.reason);

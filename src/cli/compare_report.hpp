@@ -1,4 +1,4 @@
-// What `tessera compare` found, as JSON and as a table for people.
+// Results of `tessera compare`, as JSON and as a table for people.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@
 
 namespace tessera::cli {
 
-/// What is compared and with which numbers.
+/// The compared product and its data.
 struct Comparison {
   Problem problem;
   std::string data, order, device;
@@ -21,7 +21,7 @@ struct Comparison {
 
 enum class Status { ok, out_of_bound, different_bits, failed, unsupported };
 
-/// Of one algorithm.
+/// The result of one algorithm.
 struct Compared {
   const Algorithm* algorithm = nullptr;
   Status status = Status::unsupported;
@@ -29,7 +29,7 @@ struct Compared {
   std::string reason = {};  ///< why it is not ok, or which kernel took its place
   Verification found = {};
   double seconds = 0, gflops = 0;  ///< of the fastest timed run
-  index_t runs = 0;                ///< that were timed
+  index_t runs = 0;                ///< timed runs
 };
 
 nlohmann::ordered_json to_json(const Comparison& comparison, const std::vector<Compared>& results);

@@ -1,6 +1,5 @@
 // `tessera completion bash|zsh|fish`: prints a completion script. It is generated from the option
-// tree, so that a new option is completed from the moment it exists; the type name of an option
-// says which values are offered.
+// tree, so that it contains every option; the type name of an option says which values to offer.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -18,14 +17,14 @@ namespace tessera::cli {
 
 namespace {
 
-/// What may follow an option or stand as an argument.
+/// What may follow an option or be an argument.
 struct Values {
   bool files = false;
   bool comma_list = false;  ///< several of `words` joined by commas
   std::vector<std::string> words;
 };
 
-/// The course that is installed; none where there is none.
+/// The installed course; none without one.
 const std::vector<course::Puzzle>& known_course() {
   static const std::vector<course::Puzzle> course = [] {
     try {
@@ -37,7 +36,7 @@ const std::vector<course::Puzzle>& known_course() {
   return course;
 }
 
-/// A flag that is no option of the tree: "--tiled" of `puzzle run`, a kernel of one puzzle.
+/// A flag that is not in the option tree: "--tiled" of `puzzle run`, a kernel of one puzzle.
 struct OtherFlag {
   std::string name, description;
 };
@@ -117,7 +116,7 @@ void for_each_command(const CLI::App& app, const std::string& path,
     for_each_command(*sub, path + " " + sub->get_name(), body);
 }
 
-/// What the positional arguments of a command offer, all together.
+/// What all positional arguments of a command offer.
 Values argument_values(const CLI::App& app, const CLI::App& root) {
   Values out;
   for (const auto* option : positionals(app)) {
@@ -246,7 +245,7 @@ std::string zsh_specs(const CLI::Option& option, const CLI::App& root) {
   return out;
 }
 
-/// A command that has commands below it: a word that names one hands over to its function.
+/// A command with sub-commands: a word that names one passes control to its function.
 std::string zsh_dispatch(const CLI::App& app, const std::string& path) {
   const std::string name = zsh_function(path);
   std::string cases, listed;
@@ -288,7 +287,8 @@ std::string zsh_script(const CLI::App& root) {
     }
     for (const auto* option : positionals(app)) {
       const Values values = values_of(*option, root);
-      if (!values.files && values.words.empty()) continue;  // it would keep options from completing
+      // it would prevent the completion of options
+      if (!values.files && values.words.empty()) continue;
       out += fmt::format("    '{}:{}:{}' \\\n", may_repeat(*option) ? "*" : "",
                          zsh_text(option->get_name(true, false)), zsh_action(values));
     }
@@ -362,7 +362,7 @@ void add_completion(CLI::App& root, shell::Context& context) {
                          "  source <(tessera completion bash)\n"
                          "  tessera completion fish > ~/.config/fish/completions/tessera.fish\n"
                          "  tessera completion zsh > ~/.zsh/completions/_tessera");
-  app->configurable(false);  // it works whatever files say
+  app->configurable(false);  // it works whatever the configuration files say
   shell::add_choice(*app, "SHELL", *shell, {"bash", "zsh", "fish"}, "bash, zsh or fish")
       ->required();
   app->callback([&context, shell] {

@@ -1,4 +1,4 @@
-// `tessera config show`: which values do not come from the command line, and where each comes from.
+// `tessera config show`: which values do not come from the command line, and the source of each.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -18,14 +18,14 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Of a path or a value, which may be a list of paths.
+/// Prints a path or a value, which may be a list of paths.
 constexpr std::size_t kShown = 4000;
 
 struct Value {
   std::string name, value, source;
 };
 
-/// Values of the environment, then of the files; the stronger ones hide the others.
+/// Values of the environment, then of the files; earlier ones override later ones.
 std::vector<Value> values_of(const shell::Context& context,
                              const std::vector<shell::ConfigFile>& files) {
   std::vector<Value> out;
@@ -90,7 +90,7 @@ void add_config(CLI::App& root, shell::Context& context) {
   app->require_subcommand(1);
   CLI::App* show_app = shell::add_command(*app, context, "show", "Show the files and the values",
                                           "  tessera config show --json");
-  show_app->configurable(false);  // it shows what files say
+  show_app->configurable(false);  // it shows what the configuration files say
   shell::add_json_option(*show_app, context, "One JSON document on stdout");
   show_app->callback([&context] { context.action = [&context] { return show(context); }; });
 }

@@ -37,7 +37,7 @@ Fate fate_of(From from) {
   }
 }
 
-/// A line of elements, in memory order: `step` positions of the matrix, `stride` elements apart.
+/// A run of elements in memory order: `step` positions of the matrix, `stride` elements apart.
 struct Line {
   const void* data;
   index_t count, stride;
@@ -77,7 +77,7 @@ Examine examine_into(DType from) {
                      []<class From>(TypeTag<From>) -> Examine { return &examine_line<To, From>; });
 }
 
-/// `to` has products: see require_product.
+/// `to` must be a product type: see require_product.
 Examine examine_function(DType from, DType to) {
   switch (to) {
     case DType::f64: return examine_into<double>(from);

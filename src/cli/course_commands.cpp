@@ -1,5 +1,4 @@
-// The sub-commands of a build that has the course alone (TESSERA_ONLY_COURSE), in the place of
-// all_commands.cpp.
+// The sub-commands of a course-only build (TESSERA_ONLY_COURSE), instead of all_commands.cpp.
 #include "commands.hpp"
 
 namespace tessera::cli {

@@ -1,5 +1,5 @@
-// `tessera cuda-run FILE.cu`: a program in plain CUDA on the CPU engine, unchecked. Its exit code
-// is the command's.
+// `tessera cuda-run FILE.cu`: runs a program in plain CUDA on the CPU engine, unchecked. The
+// command returns the program's exit code.
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"

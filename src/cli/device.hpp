@@ -5,8 +5,8 @@
 
 namespace tessera::cli {
 
-/// "cpu" or "cuda:N" of what was typed ("cuda" is "cuda:0"). Throws Error(unavailable) for a CUDA
-/// device that is not there, with the reason, Error(argument) for any other name.
+/// Turns what the user typed into "cpu" or "cuda:N" ("cuda" is "cuda:0"). Throws Error(unavailable)
+/// with the reason if there is no such CUDA device, Error(argument) for any other name.
 std::string named_device(const std::string& text);
 
 }  // namespace tessera::cli

@@ -1,4 +1,5 @@
-// `tessera doctor`: what this machine offers, what is missing, and which Debian package gives it.
+// `tessera doctor`: what this machine offers, what is missing, and which Debian package provides
+// it.
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -28,14 +29,14 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Something a user may want and this machine may lack.
+/// Something that a user may want and this machine may lack.
 struct Optional {
-  std::string name, purpose, package, found;  // found: where; empty: missing
-  std::string made_by = {};                   ///< a script of the sources
+  std::string name, purpose, package, found;  // found: its path; empty: missing
+  std::string made_by = {};                   ///< a script of the repository
 };
 
-/// The version of the CUDA driver as "13.0", or "" without one. The driver is asked without
-/// initialising a device.
+/// The version of the CUDA driver as "13.0", or "" without one. The query does not initialize a
+/// device.
 std::string cuda_driver() {
   void* library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) return {};
@@ -46,10 +47,10 @@ std::string cuda_driver() {
   return cat(version / 1000, ".", version % 1000 / 10);
 }
 
-/// The instruction sets that the packed path runs with, and why.
+/// The instruction set that the packed path uses, and why.
 std::string packed_path() {
   const char* asked = std::getenv("TESSERA_CPU");
-  // An unknown name was warned of and ignored.
+  // An unknown name has caused a warning and is ignored.
   const bool obeyed =
       asked != nullptr && (asked == name(vector_path()) || asked == best_cpu_name());
   return cat(cpu_text(), obeyed
@@ -57,7 +58,7 @@ std::string packed_path() {
                              : std::string(" (the best that the CPU has)"));
 }
 
-/// What multiplies in the packed path, by types as a user names them.
+/// Which instructions multiply each type in the packed path.
 std::vector<std::pair<std::string_view, std::string>> multiplied_by() {
   const CpuFeatures features = cpu_features();
   const ProductInstructions by = product_instructions(vector_path(), features);
@@ -71,7 +72,7 @@ std::vector<std::pair<std::string_view, std::string>> multiplied_by() {
 struct MadePeer {
   const char *name, *package, *script;
 };
-/// Peers that no package holds as a library: scripts/peers makes them.
+/// Peers that no package provides as a library: scripts/peers builds them.
 constexpr std::array<MadePeer, 3> kMadePeers = {{{"eigen", "libeigen3-dev", "eigen"},
                                                  {"xsmm", "libxsmm-dev", "xsmm"},
                                                  {"openblas-new", "", "openblas"}}};
@@ -97,7 +98,7 @@ std::vector<Optional> optional_things(const bench::PeerSearch& peers) {
   return out;
 }
 
-/// What gives it: a package, a script, or both.
+/// What provides it: a package, a script, or both.
 std::string made_from(const Optional& thing) {
   std::string out = thing.package.empty() ? "" : "package " + thing.package;
   if (!thing.made_by.empty())
@@ -124,7 +125,7 @@ ordered_json devices_json() {
   return out;
 }
 
-/// Version, set-up, and what would select kernels for this processor.
+/// Version, environment, and which setting would select kernels for this CPU.
 std::string text_of(const bench::Peer& peer) {
   std::string out = peer.version.empty() ? "version unknown" : peer.version;
   if (!peer.settings.empty()) out += ", " + peer.settings;
@@ -158,7 +159,7 @@ ordered_json to_json(const shell::Machine& machine, const bench::PeerSearch& pee
     multiplied[std::string(type)] = instruction;
   out["cpu"] = {{"model", machine.cpu_model},
                 {"features", machine.cpu_flags},
-                {"engine_path", packed_path()},  // as it was called before there were two
+                {"engine_path", packed_path()},  // the old name, from when there was only one path
                 {"packed_path", packed_path()},
                 {"multiplied_by", multiplied},
                 {"thread_engine", thread_engine_path()},

@@ -10,11 +10,11 @@
 
 namespace tessera::cli {
 
-/// A GPU with the operands that are there.
+/// A GPU with the operands that it holds.
 struct Executor::Cuda {
   explicit Cuda(int device) : stream(cuda::Stream::create(device)), begin(device), end(device) {}
 
-  /// A copy of what host memory holds, made when it is first asked for.
+  /// A copy of data in host memory, made at the first request.
   struct Copy {
     ConstMatrix host;
     cuda::DeviceMatrix on_device;
@@ -22,7 +22,7 @@ struct Executor::Cuda {
     ConstMatrix of(const ConstMatrix& wanted, const cuda::Stream& stream) {
       const bool same = host.data == wanted.data && to_string(host) == to_string(wanted);
       if (!same || host.data == nullptr) {
-        on_device = {};  // first, so that never two of them need memory
+        on_device = {};  // free the old copy first, so that there are never two
         on_device = cuda::DeviceMatrix(wanted, stream);
         host = wanted;
       }

@@ -1,6 +1,6 @@
-// `tessera explain NAME|FILE [--against OTHER]`: what bounds a kernel of the ladder, or one of the
-// user's own, on a GPU and what to change, from the counters of a few of its blocks; two kernels
-// side by side.
+// `tessera explain NAME|FILE [--against OTHER]`: what bounds a kernel of the ladder or of the user
+// on a GPU and what to change, from the counters of a few of its blocks; or two kernels side by
+// side.
 #include <memory>
 
 #include "check_file.hpp"
@@ -18,7 +18,7 @@ namespace tessera::cli {
 
 namespace {
 
-/// Large enough that edges and the filling of the GPU are not what is explained.
+/// Large enough that neither edges nor an idle part of the GPU dominates.
 constexpr index_t kDefaultExtent = 1024;
 constexpr int kDefaultBlocks = 2;
 
@@ -30,7 +30,7 @@ struct ExplainRequest {
   bool force = false;
 };
 
-/// The algorithm behind `name` on the way from the first kernel to the matrix units.
+/// The algorithm after `name` on the path from the first kernel to the matrix units.
 const Algorithm* next_step(const std::string& name) {
   const auto ladder = algorithms();
   for (std::size_t i = 0; i + 1 < ladder.size() && ladder[i].name != "tensor_core"; ++i)
@@ -38,7 +38,7 @@ const Algorithm* next_step(const std::string& name) {
   return nullptr;
 }
 
-/// Of a file: its program counts, and writes the page where one is wanted.
+/// For a file, its program counts and writes the page if one is requested.
 check::Report counted_in_file(const ExplainRequest& request, const CheckedKernel& kernel,
                               std::string& page) {
   const process::InterruptsAreNoted noted;
@@ -74,8 +74,8 @@ Explained explained(const ExplainRequest& request, const std::string& name, std:
   return out;
 }
 
-/// What explains a kernel is what it does: refuses products without elements, and words for files
-/// where there is none.
+/// The counters come from the kernel's accesses: refuses products without elements, and options of
+/// files without a file.
 void require_work(const ExplainRequest& request) {
   const CheckedKernel& kernel = request.kernel;
   const bool has_words = !request.launch.empty() || !request.arguments.empty() ||

@@ -22,7 +22,7 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t kLinesShown = 6;
 
-/// Three digits or a whole number.
+/// Three digits, or a whole number.
 std::string number(double value) { return fmt::format("{:.3g}", value); }
 
 std::string modelled_time(double us) {
@@ -35,8 +35,8 @@ std::string place(const check::Location& at) {
   return fmt::format("{}:{}", std::filesystem::path(at.file).filename().string(), at.line);
 }
 
-/// Lines of at most 100 characters, on a narrower terminal as many as it has; the later ones
-/// indented by four.
+/// Lines of at most 100 characters, fewer on a narrower terminal; continuation lines are indented
+/// by four.
 std::string item(const std::string& text, std::size_t columns) {
   const std::size_t most = columns == 0 ? 100 : std::min<std::size_t>(columns, 100);
   std::string out, line;
@@ -101,7 +101,8 @@ std::string numbers(const Explained& e) {
       "occupancy                        {:.0f} %, {} block{} on an SM, limited by {} ({})\n",
       100 * x.occupancy.fraction(), x.occupancy.blocks, x.occupancy.blocks == 1 ? "" : "s",
       check::to_string(x.occupancy.limit), check::registers_text(e.report, *x.device));
-  if (!e.report.launches.empty()) return out;  // of plain CUDA multiply-adds are not seen
+  // the checker does not see the multiply-adds of plain CUDA
+  if (!e.report.launches.empty()) return out;
   out += fmt::format(
       "flop/byte                        {} compulsory, {} at L1, {} to {} at DRAM; ridge {}\n",
       number(x.roofline.compulsory), number(x.roofline.l1), number(x.roofline.dram_low),
@@ -129,7 +130,7 @@ std::string next_step(const Explained& e) {
       e.next->name, e.next->idea, e.report.kernel, e.next->name);
 }
 
-/// What a line costs: passes of the data stage and quarters of multiply-adds.
+/// The cost of a line: passes of the data stage and quarters of multiply-adds.
 double cost(const Counters& c) {
   return static_cast<double>(c.shared_load_wavefronts + c.shared_store_wavefronts) +
          static_cast<double>(c.global_load_sectors + c.global_store_sectors +
@@ -201,7 +202,7 @@ std::string accesses(const Explained& e, std::size_t columns) {
   return (is_narrow ? title + "\n" : "") + table.text(columns);
 }
 
-/// Of the whole grid, also where the two were sampled differently.
+/// For the whole grid, so that kernels with different samples compare.
 double whole(const Explained& e, std::int64_t count) {
   const auto& s = e.report.summary;
   return s.checked_blocks == 0 ? 0 : static_cast<double>(count) * ratio(s.blocks, s.checked_blocks);

@@ -1,11 +1,11 @@
-// What the command needs of fmt, for a packed program (cmake/packed.cmake): distributions ship fmt
-// as a shared library and as headers, not as a static library. All other files are compiled for the
-// shared one; this one for the headers alone, where the same function is written out.
+// The functions of fmt that a packed program (cmake/packed.cmake) needs. Distributions ship fmt as
+// a shared library and as headers, not as a static library. All other files are compiled for the
+// shared library; this one uses the headers alone, which define the same functions.
 #include <fmt/format.h>
 
 namespace tessera::cli {
 
-/// Because its address is taken the compiler leaves the function for the linker to find.
+/// Taking its address makes the compiler emit the function, so that the linker finds it.
 extern std::string (*const kVformat)(fmt::string_view, fmt::format_args);
 std::string (*const kVformat)(fmt::string_view, fmt::format_args) = &fmt::vformat;
 

@@ -1,5 +1,5 @@
-// See gpu_tools.hpp. The types of functions are those of cublas_api.h and nvml.h, written down so
-// that no header of CUDA is needed.
+// See gpu_tools.hpp. The function types are copied from cublas_api.h and nvml.h, so that no header
+// of CUDA is needed.
 #include "gpu_tools.hpp"
 
 #include <dlfcn.h>
@@ -61,7 +61,7 @@ GpuTool nvml() {
   return out;
 }
 
-/// Nsight Compute. It says its version in the last of some lines.
+/// Nsight Compute. It prints its version in the last of several lines.
 GpuTool ncu() {
   std::vector<std::string> folders = {"/usr/local/cuda/bin"};
   if (const char* home = std::getenv("CUDA_HOME"))
@@ -82,7 +82,7 @@ GpuTool ncu() {
     const std::string said((std::istreambuf_iterator<char>(file)), {});
     if (std::smatch found; std::regex_search(said, found, std::regex(R"(Version ([\d.]+))")))
       out.version = found[1];
-  } catch (const Error&) {  // then it is there, and says nothing
+  } catch (const Error&) {  // it is installed but does not run
   }
   return out;
 }

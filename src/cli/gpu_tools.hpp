@@ -1,5 +1,5 @@
-// What measuring on a GPU wants beside the driver: cuBLAS as the peer, NVML for clocks, Nsight
-// Compute for counters. Each is looked for, none is needed.
+// Optional tools for measuring on a GPU, besides the driver: cuBLAS as the peer, NVML for clocks,
+// Nsight Compute for counters.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@ namespace tessera::cli {
 
 struct GpuTool {
   std::string name, purpose;
-  std::string path;     ///< where it was found; empty: it is not there
-  std::string version;  ///< as it says it; empty: it does not
+  std::string path;     ///< empty: not found
+  std::string version;  ///< as the tool reports it; empty: it does not
 };
 
-/// Loads libraries, and asks ncu for its version; starts nothing on a GPU.
+/// Loads libraries and asks ncu for its version; runs nothing on a GPU.
 std::vector<GpuTool> gpu_tools();
 
 }  // namespace tessera::cli

@@ -1,4 +1,4 @@
-// `tessera help [TOPIC]`: the help of a command, or a page on something that concerns all of them.
+// `tessera help [TOPIC]`: the help of a command, or a page on a topic that concerns all commands.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -149,7 +149,7 @@ bool is_command(const CLI::App& app, const std::string& name) {
 
 int show_help(const shell::Context& context, const std::vector<std::string>& words) {
   if (words.empty()) {
-    // root->help() would be that of the command that was given: of this one.
+    // root->help() would print the help of the parsed command, which is this one.
     std::string out = context.root->get_formatter()->make_help(
                           context.root, context.root->get_name(), CLI::AppFormatMode::Normal) +
                       "\nHelp topics ('tessera help TOPIC'):\n";
@@ -162,7 +162,7 @@ int show_help(const shell::Context& context, const std::vector<std::string>& wor
     context.print(shell::reflowed(text, shell::terminal_columns(shell::Stream::out)));
     return 0;
   }
-  // A topic has no page below it; a command may have the same name, and commands below it.
+  // A topic has no sub-topics; a command with the same name may have sub-commands.
   if (words.size() > 1 && !page(words.front()).empty() && !is_command(*context.root, words.front()))
     throw Error(Category::argument, cat("unexpected argument '", words[1], "'"),
                 cat("nothing behind the topic '", words.front(), "'"), {},

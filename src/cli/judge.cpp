@@ -1,6 +1,6 @@
-// `tessera judge FILE.cu --launch ... --reference ...`: is a kernel right? Every element of its
-// outputs against a reference, on several data and shapes, beside all that `tessera check` finds.
-// Exit code 0 accepted, 1 rejected, 4 when that could not be told.
+// `tessera judge FILE.cu --launch ... --reference ...`: is a kernel correct? Compares every element
+// of its outputs with a reference, on several data and shapes, and adds the findings of `tessera
+// check`. Exit code 0 accepted, 1 rejected, 4 if it could not be judged.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -33,18 +33,19 @@ struct Reason {
 };
 
 struct Verdict {
-  std::vector<Reason> reasons;  ///< of the first case that is rejected
-  std::vector<Reason> remarks;  ///< warnings, each from the first case that has it
+  std::vector<Reason> reasons;  ///< of the first rejected case
+  std::vector<Reason> remarks;  ///< warnings, each from the first case with it
   std::size_t cases = 0, judged = 0, compared = 0;
   std::string incomplete;  ///< empty: all cases were judged
   std::size_t not_compared = 0;
-  std::string why_not;  ///< of the first case that was not compared
+  std::string why_not;  ///< why the first uncompared case was not compared
 
   bool is_accepted() const { return reasons.empty() && incomplete.empty(); }
   int exit_code() const { return is_accepted() ? 0 : reasons.empty() ? 4 : 1; }
 };
 
-/// The asked shape in three orders of the threads, then others where the launch depends on m, n, k.
+/// The requested shape in three orders of the threads, then others if the launch depends on m, n,
+/// k.
 std::vector<check::SweepCase> cases_of(const JudgeRequest& request) {
   const CheckedKernel& kernel = request.kernel;
   std::vector<check::SweepCase> out;
@@ -113,7 +114,8 @@ class Judge {
       const std::string place =
           f.location.line > 0 ? cat(", at ", f.location.file, ":", f.location.line) : std::string();
       const Reason reason{std::string(check::name(f.kind)), cat(f.problem, place), "", one};
-      // A race of one warp's threads is a warning, and right only while they run in step.
+      // A race between threads of one warp is a warning: the result is right only while they run in
+      // step.
       if (f.severity == check::Severity::error ||
           (f.severity == check::Severity::warning && f.kind == check::Kind::race))
         verdict_.reasons.push_back(reason);
@@ -137,7 +139,7 @@ class Judge {
       for (const NamedArray& out : each.outputs)
         verdict_.compared += static_cast<std::size_t>(out.array.count());
     for (WrongResult& wrong : found.wrong) {
-      const bool is_known = std::any_of(  // of an earlier launch of this case
+      const bool is_known = std::any_of(  // from an earlier launch of this case
           verdict_.reasons.begin(), verdict_.reasons.end(),
           [&](const Reason& each) { return each.kind == wrong.kind && each.text == wrong.text; });
       if (!is_known) verdict_.reasons.push_back({wrong.kind, wrong.text, wrong.data, one});

@@ -25,9 +25,9 @@ namespace fs = std::filesystem;
 constexpr const char* kData[] = {"random numbers", "other random numbers", "small numbers",
                                  "numbers with NaN and infinity"};
 
-/// Runs the script on each launch: exact values and, from the inputs' magnitudes, what rounding
-/// errors are measured by. Arguments: the script, the folder, m=.. n=.. k=.. What fails is written
-/// into the file "failed": a word, and in the next line what Python says.
+/// Runs the script on each launch: exact values and, from the inputs' magnitudes, the scale of
+/// rounding errors. Arguments: the script, the folder, m=.. n=.. k=.. A failure is written to the
+/// file "failed": a keyword, and on the next line what Python says.
 constexpr const char* kDriver = R"(
 import glob, inspect, os, runpy, sys, traceback
 script, folder = sys.argv[1:3]
@@ -83,7 +83,7 @@ double unit_roundoff(DType type) {
     default: return 0;
   }
 }
-/// Beyond it the type overflows.
+/// Above it the type overflows.
 double largest(DType type) {
   switch (type) {
     case DType::f32: return 0x1.fffffep127;
@@ -113,8 +113,8 @@ bool is_right(double got, double exact, double bound, DType type) {
   return std::abs(got - exact) <= bound;
 }
 
-/// Zeros everywhere, where something else belongs: told by its own name, since data of small size
-/// make it look right to a fixed tolerance.
+/// Zeros everywhere although the reference has other values. It has a name of its own, since small
+/// data make zeros look right to a fixed tolerance.
 template <class IsZero>
 std::optional<WrongResult> all_zero(const JudgedLaunch& launch, const NamedArray& out,
                                     const IsZero& is_right_to_be) {
@@ -125,7 +125,7 @@ std::optional<WrongResult> all_zero(const JudgedLaunch& launch, const NamedArray
   return WrongResult{"all-zero", launch.data, cat("all elements of ", out.name, " are zero")};
 }
 
-/// Of a script's exact values.
+/// Compares with a script's exact values.
 std::optional<WrongResult> compare(const JudgedLaunch& launch, const NamedArray& out,
                                    const Array& exact_values, const Array& sizes, double terms) {
   const Array got = numbers(out.array), exact = numbers(exact_values), size = numbers(sizes);
@@ -163,7 +163,7 @@ ConstMatrix matrix(const Array& a) {
 std::optional<WrongResult> compare_product(const JudgedLaunch& launch) {
   const auto is_matrix = [](const NamedArray& each) { return each.array.rank() == 2; };
   std::vector<NamedArray> operands;
-  for (const NamedArray& each : launch.inputs) {  // of C = alpha * A * B + beta * C: C is none
+  for (const NamedArray& each : launch.inputs) {  // C of C = alpha * A * B + beta * C is no operand
     if (launch.outputs.size() != 1 || each.name != launch.outputs[0].name) operands.push_back(each);
   }
   if (operands.size() != 2 || launch.outputs.size() != 1 ||
@@ -198,7 +198,7 @@ bool has_no_elements(const std::vector<JudgedLaunch>& launches) {
   });
 }
 
-/// Why the script has no answer: the file "failed" of the driver.
+/// Why the script has no answer: the driver's file "failed".
 [[noreturn]] void refuse(const std::string& script, const std::string& word,
                          const std::string& said, const std::map<std::string, index_t>& shape) {
   if (word == "numpy")
@@ -214,7 +214,7 @@ bool has_no_elements(const std::vector<JudgedLaunch>& launches) {
               {}, "mend the script: nothing is said of the kernel");
 }
 
-/// Returns why the script has no answer for arrays without elements; empty: it has.
+/// Returns why the script has no answer for arrays without elements; empty: it has one.
 std::string run_script(const std::string& script, const std::vector<JudgedLaunch>& launches,
                        const std::map<std::string, index_t>& shape, const fs::path& folder) {
   for (std::size_t i = 0; i < launches.size(); ++i) {

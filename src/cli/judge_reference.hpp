@@ -1,4 +1,5 @@
-// What the outputs of a launch should be, and whether they are: the reference of `tessera judge`.
+// What the outputs of a launch should be, and whether they are correct: the reference of `tessera
+// judge`.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +11,7 @@
 
 namespace tessera::cli {
 
-/// One array of a launch, before or after it.
+/// One array of a launch, before or after the launch.
 struct NamedArray {
   std::string name;
   Array array;
@@ -21,7 +22,7 @@ struct JudgedLaunch {
   std::string data;  ///< "random numbers", "other random numbers", "small numbers", ...
   std::vector<NamedArray> inputs, outputs;
 };
-/// What the program of a launch has kept in the folder; see
+/// The arrays that the program of a launch has kept in the folder; see
 /// src/plain_cuda/runtime/asked_launch.cpp.
 std::vector<JudgedLaunch> read_launches(const std::filesystem::path& folder);
 
@@ -33,17 +34,18 @@ struct WrongResult {
 
 struct JudgedCase {
   std::vector<WrongResult> wrong;
-  std::string why_not;  ///< an array has no elements, and the script raises this; empty: compared
+  /// the exception that the script raises for an array without elements; empty: compared
+  std::string why_not;
 };
 
 /// Either "naive", C = A * B of the first two inputs and the only output, or a Python script that
 /// defines reference(**arrays) in f64.
 class Reference {
  public:
-  /// Throws Error(file) where there is no such script.
+  /// Throws Error(file) if there is no such script.
   explicit Reference(std::string name);
-  /// Compares every element. `shape`: m, n and k, which a script may ask for. Throws
-  /// Error(argument) where the arrays do not fit the reference, Error(unavailable) where the script
+  /// Compares every element. `shape`: m, n and k, which a script may request. Throws
+  /// Error(argument) if the arrays do not fit the reference, Error(unavailable) if the script
   /// fails.
   JudgedCase judge(const std::vector<JudgedLaunch>& launches,
                    const std::map<std::string, index_t>& shape,

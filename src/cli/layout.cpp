@@ -1,5 +1,5 @@
 // `tessera layout SPEC`: a layout as a table, a picture or JSON; `tessera layout eval EXPR`: the
-// layout algebra on the command line. A mistake in an expression is shown with a caret under it.
+// layout algebra on the command line. An error in an expression is shown with a caret below it.
 #include "tessera/layout/layout.hpp"
 
 #include <CLI/CLI.hpp>
@@ -25,7 +25,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Of shared storage, four bytes wide.
+/// Of shared memory, four bytes wide.
 constexpr int kBanks = 32;
 
 struct LayoutRequest {
@@ -34,14 +34,13 @@ struct LayoutRequest {
   int banks = 0;  // 0: kBanks
 };
 
-/// What can be drawn: a layout, plain where it is, since that draws simpler.
+/// What can be drawn: a layout, without its identity swizzle if it has one, for a simpler picture.
 struct Drawn {
   ComposedLayout composed;
   bool plain;
 };
 
-/// Runs `read` on a part of the command line; a mistake in it is reported with a caret, as exit
-/// code 2.
+/// Runs `read` on a part of the command line; reports an error in it with a caret and exit code 2.
 template <class Read>
 auto with_caret(const std::string& text, Read&& read) {
   try {
@@ -51,7 +50,7 @@ auto with_caret(const std::string& text, Read&& read) {
   }
 }
 
-/// Does the bracket that `text` begins with close at its end?
+/// Does the opening bracket of `text` close at its end?
 bool is_bracketed(const std::string& text) {
   int depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -61,7 +60,7 @@ bool is_bracketed(const std::string& text) {
   return false;
 }
 
-/// "2,2" and "(2,2)" alike.
+/// Accepts both "2,2" and "(2,2)".
 IntTuple tuple_of(const std::string& text) {
   return with_caret(is_bracketed(text) ? text : "(" + text + ")",
                     [](const std::string& t) { return parse_tuple(t); });
@@ -72,7 +71,7 @@ IntTuple swizzle_numbers(const std::string& text) {
     const IntTuple parts = parse_tuple(is_bracketed(text) ? text : "(" + text + ")");
     if (parts.count == 3) return parts;
   } catch (const ExpressionError&) {
-    // What it says speaks of layouts; here three numbers are all there can be.
+    // The parser's message is about layouts; only three numbers are possible here.
   }
   throw Error(Category::argument, "--swizzle takes three numbers", "BITS,BASE,SHIFT",
               "'" + text + "'");
@@ -94,7 +93,7 @@ Drawn layout_of(const LayoutRequest& request) {
   return {ComposedLayout(swizzle, 0, out.composed.inner), false};
 }
 
-/// The tile to mark: --tile at --at, by default the first one.
+/// The tile to mark: --tile at --at, the first one by default.
 std::optional<TileMark> mark_of(const LayoutRequest& request) {
   if (request.tile.empty()) return {};
   TileMark out{tuple_of(request.tile), {}};
@@ -169,7 +168,7 @@ ordered_json to_json(const LayoutRequest& request, const Drawn& layout,
   return out;
 }
 
-/// Options that say nothing without another one, or that contradict one, are mistakes.
+/// Options that need another one, or contradict one, are errors.
 void check_request(const LayoutRequest& request) {
   const auto refuse = [](const char* problem, const char* advice) {
     throw Error(Category::argument, problem, {}, {}, advice);

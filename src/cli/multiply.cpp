@@ -48,7 +48,7 @@ std::string summary(const MultiplyRequest& request, const Operands& in, const Pl
   const double gflops = seconds > 0 ? plan.problem.flops() / seconds * 1e-9 : 0;
   const std::string target = request.output == "-" ? "stdout" : request.output;
   const std::string tile = plan.tile == TileShape{} ? "" : " " + to_string(plan.tile);
-  // The plan's number is the most: fewer take part where asking them takes longer than the work.
+  // The plan has the maximum: fewer threads take part if waking them takes longer than the work.
   const std::string threads =
       plan.threads == 1 ? "1 thread" : fmt::format("up to {} threads", plan.threads);
   return fmt::format("{}: ({},{}) = ({},{}) * ({},{}) in {}; {}{} on {} ({}); {}, {:.2f} GFLOP/s",
@@ -124,13 +124,14 @@ int run_multiply(const shell::Context& context, const MultiplyRequest& request) 
       .format = request.format.empty() ? Format::automatic : parse_format(request.format),
       .overwrite = request.force ? Overwrite::replace : Overwrite::refuse};
   if (request.selects()) check_selection(request);
-  if (!request.dry_run) check_output(request.output, write);  // refused now, not after an hour
+  // refused now, not after hours of work
+  if (!request.dry_run) check_output(request.output, write);
   if (request.selects() && request.memory == 0) return multiply_selected(context, request);
   if (request.memory > 0) return multiply_in_memory(context, request);
   const Operands in = read_operands(context, request);
   const Plan plan = plan_of(request, in);
   std::vector<std::pair<std::string_view, std::vector<std::string>>>
-      said;  // a line for each reason
+      said;  // one line for each reason
   for (const auto& [algorithm, reason] : plan.rejected) {
     auto at = std::find_if(said.begin(), said.end(),
                            [&, &why = reason](const auto& line) { return line.first == why; });

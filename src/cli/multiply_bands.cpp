@@ -21,8 +21,8 @@ namespace {
 /// A first band takes at most a second or so: the slowest kernels make 0.3 GFLOP/s, the packed path
 /// ten times that and more on any CPU.
 constexpr double kFirstBandFlops = 2e8, kFirstPackedBandFlops = 2e9;
-/// A band is so long that progress shows, but the packed path packs all of B for each: some 1.5 ns
-/// for an element against 2 x rows operations, so that below a thousand rows it is felt.
+/// A band is short enough that progress shows. But the packed path packs all of B for each band,
+/// which becomes noticeable if a band has few rows.
 constexpr double kBandSeconds = 0.5, kMostBandSeconds = 10;
 constexpr index_t kPackedRows = 1024;
 /// Of a result that goes to a file band by band: 64 MB, more only to have a thousand rows, and
@@ -31,14 +31,14 @@ constexpr index_t kBandBytes = 64000000, kMostBandBytes = 512000000;
 /// Memory for the verifier of one band, and what it keeps for each element.
 constexpr index_t kVerifierMemory = 512000000;
 
-/// The same decisions for some rows of the product.
+/// The same decisions for a part of the rows.
 Plan for_rows(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C) {
   Plan out = plan;
   out.problem = make_problem(A, B, C, plan.problem.alpha, plan.problem.beta, plan.problem.epilogue);
   return out;
 }
 
-/// Copies rows of C0 into the rows of C that are about to be computed.
+/// Copies rows of C0 into the rows of C that are computed next.
 void copy_into(const ConstMatrix& from, const Matrix& to, int threads) {
   visit_dtype(to.dtype, [&]<class T>(TypeTag<T>) {
     const T* const source = static_cast<const T*>(from.data);
@@ -51,8 +51,8 @@ void copy_into(const ConstMatrix& from, const Matrix& to, int threads) {
   });
 }
 
-/// Checks every element of some rows of C, the first of which is `row`. Throws Error(failed) when
-/// one is out of its bound.
+/// Checks every element of some rows of C, the first of which is `row`. Throws Error(failed) if an
+/// element exceeds its error bound.
 void verify_rows(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B,
                  const ConstMatrix& C0, const Matrix& C, index_t row, Outcome& outcome,
                  const std::function<void(index_t, index_t)>& progress) {
@@ -69,14 +69,14 @@ void verify_rows(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B,
               "nothing was written; please report it");
 }
 
-/// How many rows to compute at once: whole block tiles for every thread where that is allowed.
+/// How many rows to compute at once: whole block tiles for every thread if memory allows.
 index_t band_of(const Plan& plan, double wanted, index_t most) {
   const index_t step = std::max<index_t>(1, plan.tile.bm) * plan.threads;
   const auto rows = static_cast<index_t>(std::min(wanted, static_cast<double>(most)));
   return std::clamp<index_t>(rows / step * step, std::min(step, most), most);
 }
 
-/// After `rows` rows that took `seconds`.
+/// Adapts the next band to `rows` rows that took `seconds`.
 index_t next_band(const Plan& plan, index_t rows, double seconds, index_t most) {
   const double rate = static_cast<double>(rows) / std::max(1e-6, seconds);
   const double least = plan.algorithm == "packed" ? static_cast<double>(kPackedRows) : 0;
@@ -109,7 +109,7 @@ index_t Target::most_rows(index_t rows) const {
 Matrix Target::begin(index_t first, index_t count) {
   if (array_) return rows_of(matrix_of(array_->array()), first, count);
   if (!buffer_ || buffer_->rows() < count) {
-    buffer_.reset();  // first, so that never two of them need memory
+    buffer_.reset();  // first, so that there are never two buffers
     buffer_ = make_array(type_, {count, cols_});
   }
   return rows_of(matrix_of(*buffer_), 0, count);
@@ -133,7 +133,7 @@ Outcome multiply_in_bands(const shell::Context& context, const MultiplyRequest& 
                            all);
   Outcome out;
   Executor executor(plan.device);
-  // The first band tells how many rows take half a second.
+  // The first band shows how many rows take half a second.
   const double first = plan.algorithm == "packed" ? kFirstPackedBandFlops : kFirstBandFlops;
   index_t band = flops <= first ? most : band_of(plan, first / flops * all, most);
   for (index_t row = 0; row < rows_in_all;) {

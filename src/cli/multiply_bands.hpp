@@ -1,6 +1,6 @@
-// A product in bands of rows: a .npy result goes to the file band by band and may be larger than
-// memory, progress can be shown, and every element is the same chain of multiply-adds whatever the
-// bands are.
+// A product in bands of rows. A .npy result goes to the file band by band and may be larger than
+// memory; progress can be shown. The bands do not change any bit: every element is the same chain
+// of multiply-adds.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace tessera::cli {
 
-/// Where the result goes: rows of an array in memory, or a file that takes rows as they come.
+/// The target of the result: rows of an array in memory, or a file that accepts rows in order.
 class Target {
  public:
   Target(const std::string& path, DType type, index_t rows, index_t cols,
@@ -20,9 +20,9 @@ class Target {
 
   /// How many of `rows` rows may be computed at once.
   index_t most_rows(index_t rows) const;
-  /// Where rows [first, first + count) are to be computed.
+  /// Where to compute rows [first, first + count).
   Matrix begin(index_t first, index_t count);
-  /// They are complete.
+  /// The rows are complete.
   void end(const Matrix& rows);
   void commit() { streamed_ ? streamed_->commit() : array_->commit(); }
 
@@ -31,7 +31,7 @@ class Target {
   index_t cols_;
   std::optional<StreamedOutput> streamed_;
   std::optional<OutputArray> array_;
-  std::optional<Array> buffer_;  // of one band, for a file
+  std::optional<Array> buffer_;  // of one band, if the target is a file
 };
 
 struct Outcome {
@@ -40,8 +40,8 @@ struct Outcome {
   bool same_bits = true;
 };
 
-/// Multiplies into the target; with --verify each band is checked before it goes there. Throws
-/// Error(failed) where an element is out of its bound.
+/// Multiplies into the target; with --verify checks each band before it is written. Throws
+/// Error(failed) if an element exceeds its error bound.
 Outcome multiply_in_bands(const shell::Context& context, const MultiplyRequest& request,
                           const Plan& plan, const Operands& in, Target& target);
 

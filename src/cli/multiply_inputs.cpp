@@ -38,7 +38,7 @@ Array read_matrix(const std::string& path, const std::string& what, Vector vecto
 
 std::string shape_of(const Array& array) { return cat("(", array.rows(), ",", array.cols(), ")"); }
 
-/// `matrix` in the type `to`. Where the user chose that type, nothing but rounding may be lost.
+/// `matrix` in the type `to`. If the user chose that type, nothing but rounding may be lost.
 Array converted(const shell::Context& context, const MultiplyRequest& request, const Array& matrix,
                 DType to, DType natural, const std::string& what) {
   if (matrix.dtype() == to) return matrix;
@@ -94,7 +94,7 @@ Operands read_operands(const shell::Context& context, const MultiplyRequest& req
     return converted(context, request, matrix, out.type, natural, cat(what, " (", path, ")"));
   };
   const bool as_bytes = multiplied_as_bytes(request, a.dtype(), b.dtype(), out.type);
-  // As they are stored in their files, so that messages name the elements as the user knows them.
+  // Shapes as stored in the files, so that messages name the elements as the user knows them.
   out.a = turned(as_bytes ? a : fit(a, "A", request.a), request.transpose_a);
   out.b = turned(as_bytes ? b : fit(b, "B", request.b), request.transpose_b);
   if (request.c.empty()) return out;

@@ -1,4 +1,4 @@
-// What `tessera multiply` is asked for, and its inputs as the matrices of a product.
+// The options of `tessera multiply`, and its inputs as the matrices of a product.
 #pragma once
 
 #include <optional>
@@ -14,10 +14,10 @@ struct MultiplyRequest {
   bool transpose_a = false, transpose_b = false, force = false, verify = false, dry_run = false,
        resume = false;
   double alpha = 1;
-  std::optional<double> beta;  // without one, C0 has no use
+  std::optional<double> beta;  // without it, C0 is not used
   std::string dtype, algorithm = "auto", tile, device = "cpu", format;
   int threads = 0;
-  index_t memory = 0;  // 0: no budget is given
+  index_t memory = 0;  // 0: no memory limit
   std::optional<double> top, above;
   bool gram = false;
 
@@ -25,22 +25,22 @@ struct MultiplyRequest {
 };
 
 struct Operands {
-  Array a, b, c0;  // of the product's type, a and b perhaps bytes; c0 is empty where beta is 0
+  Array a, b, c0;  // of the product's type, a and b perhaps bytes; c0 is empty if beta is 0
   DType type = DType::f32;
   index_t M() const { return a.rows(); }
   index_t N() const { return b.cols(); }
   index_t K() const { return a.cols(); }
 };
 
-/// Reads the files and converts them to the product's type. Throws Error for files that are not
-/// what they say, shapes that do not fit and types that would lose more than rounding.
+/// Reads the files and converts them to the product's type. Throws Error for invalid files, shapes
+/// that do not fit and types that would lose more than rounding.
 Operands read_operands(const shell::Context& context, const MultiplyRequest& request);
 
 /// Throws Error(shape) unless A has as many columns as B has rows.
 void require_inner_extents(const MultiplyRequest& request, index_t a_rows, index_t a_cols,
                            index_t b_rows, index_t b_cols);
 
-/// Does the packed path multiply these bytes as they are?
+/// Does the packed path multiply these bytes without a conversion?
 bool multiplied_as_bytes(const MultiplyRequest& request, DType a, DType b, DType product);
 
 }  // namespace tessera::cli

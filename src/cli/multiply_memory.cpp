@@ -1,5 +1,5 @@
-// Products in a budget: see multiply_memory.hpp. The files are opened, the plan of one rank is made
-// and run.
+// Products within a memory limit: see multiply_memory.hpp. Opens the files, makes the plan of one
+// rank and runs it.
 #include "multiply_memory.hpp"
 
 #include <fmt/format.h>
@@ -78,7 +78,7 @@ LargeOperands open_operands(const MultiplyRequest& request) {
   return out;
 }
 
-/// Where the user chose the type, each piece is looked at before it is converted.
+/// If the user chose the type, each block is examined before it is converted.
 scale::Source source_of(const MultiplyRequest& request, const MatrixFile& file, bool transposed,
                         DType to, DType natural, std::string what) {
   scale::Source out{&file, {}};
@@ -104,7 +104,7 @@ Plan plan_of_blocks(const MultiplyRequest& request, const LargeOperands& in) {
   options.algorithm = request.algorithm, options.threads = request.threads;
   if (!request.tile.empty()) options.tile = parse_tile(request.tile);
   Plan plan = make_plan(problem, options);
-  // Sums of bytes are exact in any order: slices along K take the place of its parts.
+  // Sums of integers are exact in any order, so slices along K may replace split-K.
   if (plan.algorithm == "split_k" && request.algorithm == "auto") plan.algorithm = "packed";
   const bool whole = plan.algorithm != "packed";
   if (plan.algorithm == "split_k" || (whole && in.types.sum != in.types.out))
@@ -131,7 +131,8 @@ void check_memory_request(const MultiplyRequest& request) {
 scale::ScalePlan scale_plan_of(const MultiplyRequest& request, const LargeOperands& in,
                                const Plan& plan) {
   const index_t kept =
-      in.a.memory() + in.b.memory() + (in.c0 ? in.c0->memory() : 0);  // of files without slices
+      // of files that cannot be read in slices
+      in.a.memory() + in.b.memory() + (in.c0 ? in.c0->memory() : 0);
   if (kept >= request.memory)
     throw Error(Category::resource,
                 "the memory is too small for the files that are read as a whole",
@@ -146,7 +147,7 @@ scale::ScalePlan scale_plan_of(const MultiplyRequest& request, const LargeOperan
   return make_scale_plan(asked);
 }
 
-/// Bytes that blocks are asked of the files for; what is in memory is asked for nothing.
+/// Bytes that blocks request from the files; operands in memory request none.
 double planned_read(const LargeOperands& in, const scale::Schedule& schedule) {
   return (in.a.is_sliced() ? schedule.read_a : 0) + (in.b.is_sliced() ? schedule.read_b : 0) +
          (in.c0 && in.c0->is_sliced() ? schedule.read_c0 : 0);

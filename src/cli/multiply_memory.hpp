@@ -1,4 +1,4 @@
-// `tessera multiply --memory SIZE`: products in a budget of memory, however large their files.
+// `tessera multiply --memory SIZE`: products within a memory limit, however large their files are.
 #pragma once
 
 #include "multiply_inputs.hpp"

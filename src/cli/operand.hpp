@@ -25,15 +25,15 @@ MatrixView<Void> rows_of(MatrixView<Void> m, index_t first, index_t count) {
   return m;
 }
 
-/// The type in which a product of two files' types is computed: the inputs' own where both have the
-/// same one of f64, f32, f16, bf16 and i32, else the first of i32, f16, bf16, f32, f64 that holds
-/// every value of both exactly; f64 for 64-bit integers, which it holds up to 2^53.
+/// The type of a product of two files. If both have the same type of f64, f32, f16, bf16 and i32,
+/// it is that type; else the first of i32, f16, bf16, f32, f64 that holds every value of both
+/// exactly; f64 for 64-bit integers, which it holds up to 2^53.
 DType product_type(DType a, DType b);
 
 /// Throws Error(type) unless there are products of this type: f64, f32, f16, bf16, i32.
 void require_product(DType type);
 
-/// 64-bit integers and u32: types that only f64 takes in, the former not all of their values.
+/// 64-bit integers and u32: types that only f64 can represent, 64-bit integers not in full.
 bool is_wide_integer(DType type);
 
 }  // namespace tessera::cli

@@ -1,5 +1,5 @@
-// `tessera plan A B --ranks 64 --memory 16GiB`: what a product takes that outgrows one memory or
-// one machine, before anything is computed. Of the files only the headers are read.
+// `tessera plan A B --ranks 64 --memory 16GiB`: what a product needs that exceeds one memory or one
+// machine, before anything is computed. Reads only the headers of the files.
 #include "tessera/scale/plan.hpp"
 
 #include <fmt/format.h>
@@ -33,10 +33,10 @@ struct PlanRequest {
   std::optional<double> gflops, network, latency, disk;
 };
 
-/// Of what most clusters and disks reach at least; a short product says the arithmetic.
+/// Speeds that most clusters and disks reach; a short product measures the arithmetic.
 constexpr double kNetworkGBs = 2.5, kLatencyMicroseconds = 1, kDiskGBs = 1.5;
 
-/// The speed of this machine, by products of a few milliseconds.
+/// The speed of this machine, from products of a few milliseconds.
 double measured_flops(DType type) {
   constexpr index_t extent = 768;
   constexpr int rounds = 3;
@@ -104,7 +104,7 @@ scale::Request asked_plan(const PlanRequest& request) {
   else take_files(request, out);
   out.ranks = request.ranks;
   out.memory = request.memory > 0 ? request.memory : available_memory() / 5 * 4;
-  // Kernels of the ladder, which multiply i32, keep each chain in one call.
+  // Kernels of the ladder, which multiply i32, compute each chain in one call.
   if (out.types.in_a == DType::i32) out.chains = scale::Chains::whole;
   out.speeds.flops = request.gflops ? *request.gflops * 1e9 : measured_flops(out.types.in_a);
   out.speeds.network = request.network.value_or(kNetworkGBs) * 1e9;

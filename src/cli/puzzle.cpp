@@ -134,7 +134,7 @@ int explain(const shell::Context& context, const course::PuzzleRequest& request)
   return 0;
 }
 
-/// A name for a copy of it that no other copy has: p05.cpp.bak, p05.cpp.bak2, ...
+/// A name for a backup that no other backup has: p05.cpp.bak, p05.cpp.bak2, ...
 fs::path free_backup(const fs::path& file) {
   fs::path out = file.string() + ".bak";
   for (int i = 2; fs::exists(out); ++i) out = cat(file.string(), ".bak", i);
@@ -149,7 +149,7 @@ int reset(const shell::Context& context, const course::PuzzleRequest& request) {
   const fs::path file = known.empty() ? learners_file(puzzle, "") : fs::path(known);
   std::string kept;
   const bool is_there = fs::exists(file);
-  if (is_there && course::read_text(file) != puzzle.start()) {  // an unfilled file is nobody's work
+  if (is_there && course::read_text(file) != puzzle.start()) {  // an unchanged file needs no backup
     kept = free_backup(file).string();
     fs::rename(file, kept);
   }
@@ -168,7 +168,8 @@ int show_progress(const shell::Context& context, const course::PuzzleRequest& re
   course::LearnerProgress progress;
   std::size_t solved = 0;
   ordered_json puzzles = ordered_json::array();
-  std::string first_open, next_behind;  // of all, and behind the last that is solved
+  // the first unsolved one, and the first after the last solved one
+  std::string first_open, next_behind;
   for (const auto& each : course) {
     const course::PuzzleState& state = progress[each.id];
     const bool done = std::string(state_name(each, state)) == "solved";

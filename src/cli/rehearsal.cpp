@@ -1,4 +1,4 @@
-// Parts of a product: see rehearsal.hpp.
+// Timing of small parts of a product: see rehearsal.hpp.
 #include "rehearsal.hpp"
 
 #include <algorithm>
@@ -17,17 +17,17 @@ namespace {
 
 /// Below this nothing takes long: the slowest kernels make 0.3 GFLOP/s.
 constexpr double kShortFlops = 2e8;
-/// A part is this share of the whole.
+/// The fraction of the whole that a part should be.
 constexpr double kShare = 1.0 / 32;
-/// So many steps of k at least, so that a part is more than its beginning and end.
+/// At least this many steps of k, so that the K loop dominates.
 constexpr index_t kLeastDepth = 64;
 
 /// The first rows of C with sums over the first `depth` steps of k.
 struct Part {
   index_t rows, depth;
-  double times;  ///< as much work is the whole
+  double times;  ///< the whole is this many times the work
 
-  /// Whole tiles for every thread, as in the whole product; then as deep as the share allows.
+  /// Whole tiles for every thread, as in the whole product; then as deep as the fraction allows.
   Part(const Problem& p, index_t tile_rows) {
     const double M = static_cast<double>(p.M), K = static_cast<double>(p.K);
     const auto share = static_cast<index_t>(kShare * M);
@@ -59,7 +59,7 @@ double product_seconds(Executor& executor, const Plan& plan, const ConstMatrix& 
   try {
     return executor.run(small, x.A, x.B, x.C) * part.times;
   } catch (const Error&) {
-    return 0;  // it is reported when its turn comes
+    return 0;  // the error is reported when the algorithm itself runs
   }
 }
 

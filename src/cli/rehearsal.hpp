@@ -1,5 +1,5 @@
-// How long each algorithm will take for a product, told from a small part of it: what the remaining
-// time of a comparison is reckoned by. Algorithms differ by a factor of a thousand, and by machine.
+// How long each algorithm will take for a product, estimated from a small part of it; this gives
+// the remaining time of a comparison. Algorithms differ by a factor of a thousand, and by machine.
 #pragma once
 
 #include <optional>
@@ -19,8 +19,8 @@ struct Rehearsal {
   double total() const;
 };
 
-/// Runs about a thirty-second part of the product by every plan. C is only room for results. Where
-/// no progress is shown, or the product takes no time worth showing, all steps count alike.
+/// Runs about a thirty-second part of the product by every plan. C is scratch memory for results.
+/// If no progress is shown, or the product is too short to show it, all steps count alike.
 Rehearsal rehearse(const shell::Context& context, Executor& executor,
                    const std::vector<std::optional<Plan>>& plans, const Problem& problem,
                    const ConstMatrix& A, const ConstMatrix& B, const Array& C, int threads);

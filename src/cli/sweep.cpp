@@ -44,7 +44,7 @@ std::string finding_text(const check::Finding& f) {
   return out;
 }
 
-/// What the first of the cases that is not clean has to say.
+/// The message of the first case that is not clean.
 std::string remark(const check::SweptCase& swept) {
   if (swept.status == Status::findings && !swept.report.findings.empty())
     return finding_text(swept.report.findings.front());

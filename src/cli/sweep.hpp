@@ -1,4 +1,4 @@
-// `tessera check --sweep`: a kernel on many shapes, one table of what came of them.
+// `tessera check --sweep`: a kernel on many shapes, and one table of the results.
 #pragma once
 
 #include "check_file.hpp"
@@ -6,7 +6,7 @@
 
 namespace tessera::cli {
 
-/// What is swept, as messages and the table call it.
+/// The kernel of a sweep, as messages and the table name it.
 struct SweepRequest {
   CheckedKernel kernel;    ///< its shape, strides and order are the sweep's
   bool only_rows = false;  ///< the kernel takes no strides
@@ -19,13 +19,13 @@ struct SweepRequest {
 /// Checks one case of the kernel with its shape, strides, order and time limit.
 using CheckKernelCase = std::function<check::Report(const CheckedKernel& kernel)>;
 
-/// The table, or what else the formats say. `tile`: where shapes are chosen around.
+/// Prints the table or the requested formats. Shapes are chosen around `tile`.
 FileReport sweep_kernel(const SweepRequest& request, const check::SweepTile& tile,
                         const CheckKernelCase& check_case);
 
 /// Around the tile of a kernel.
 check::SweepTile sweep_tile(const TileShape& tile);
-/// Around blocks of one element for each thread: of a kernel whose tile nobody says.
+/// Around blocks with one element per thread, for a kernel without a known tile.
 check::SweepTile sweep_tile(const CheckedKernel& kernel, const CheckKernelCase& check_case);
 /// The extents in a text such as "mn".
 check::SweepExtents sweep_extents(std::string_view names);

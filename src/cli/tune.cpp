@@ -1,4 +1,4 @@
-// `tessera tune`: what is asked; the work is bench/tune.cpp.
+// `tessera tune`: the options; bench/tune.cpp does the work.
 #include "bench/tune.hpp"
 
 #include <CLI/CLI.hpp>
