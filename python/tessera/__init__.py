@@ -20,11 +20,12 @@ from ._cuda import CudaCheck, check_cuda
 from ._cuda import load_magics as load_ipython_extension
 from ._matmul import plan
 from ._report import Check, Report, check, explain
+from ._select import entries_above, top_k
 from ._tensor import Tensor
 from .layout import Layout, Swizzle, Tiler, col_major, row_major, swizzle
 
 column_major = col_major
 
 __all__ = ["Check", "CudaCheck", "Layout", "PackedMatrix", "Plan", "Report", "Swizzle", "Tensor", "Tiler", "__version__", "algorithms",
-           "check", "check_cuda", "col_major", "column_major", "explain", "layout", "load_ipython_extension", "matmul", "plan",
-           "row_major", "show_config", "swizzle"]
+           "check", "check_cuda", "col_major", "column_major", "entries_above", "explain", "layout", "load_ipython_extension", "matmul",
+           "plan", "row_major", "show_config", "swizzle", "top_k"]

@@ -32,6 +32,7 @@ void add_errors(nb::module_& m);
 void add_matmul(nb::module_& m);
 void add_products(nb::module_& m);
 void add_plan(nb::module_& m);
+void add_select(nb::module_& m);
 void add_config(nb::module_& m);
 void add_xla(nb::module_& m);
 void add_layout(nb::module_& m);

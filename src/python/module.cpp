@@ -6,6 +6,7 @@ NB_MODULE(_core, m) {
   m.doc() = "The compiled part of tessera.";
   add_errors(m);
   add_plan(m);
+  add_select(m);
   add_products(m);
   add_matmul(m);
   add_config(m);
