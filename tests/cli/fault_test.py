@@ -7,7 +7,8 @@ with its documented exit code and one line. An old output is as it was, or the n
 Interrupted calls and short transfers must not matter at all.
 
 Of allocations, and of the system calls of `bench`, one fails for each *place* that calls (the last few callers), and those of
-the start-up, which all commands share, fail for one command; TESSERA_FAULT_ALL=1 takes every call of every command.
+the start-up, which all commands share, fail for one command; TESSERA_FAULT_ALL=1 takes every call of every command. A thinned
+test takes each third place of an allocation, of each command and of each way to fail others.
 """
 import concurrent.futures
 import errno
@@ -152,13 +153,17 @@ class Faults(unittest.TestCase):
         most = 2 if scene.name == "bench" else 1  # a line for each contestant that failed
         return None if lines == run.lines and 1 <= len(lines) <= most else "not one clear line"
 
-    def numbers(self, scene, kind):
+    def numbers(self, scene, kind, later):
         """The calls to let fail; None for all."""
         if ALL or (kind != "allocate" and scene.name != "bench"):
             return None
         places = sorted(set(self.run_scene(scene, f"{kind}:0:places").reports))
         first = self.start_up if kind == "allocate" and scene is not self.scenes[0] else 0
-        return [number for number in places if number > first]
+        places = [number for number in places if number > first]
+        if kind != "allocate":
+            return places
+        at = self.scenes.index(scene) + bool(later)  # commands share places; one failure and all from there on are apart
+        return cases.thinned(places, 3, at)
 
     def sweep(self, scene, kind, how, codes, later):
         """Lets call after call fail; the complaints."""
@@ -168,7 +173,7 @@ class Faults(unittest.TestCase):
             what = self.complaint(scene, run, codes)
             return run.reports, what and f"{scene.name}: {kind} {number}{later}, {how}: {what}: {run.err.strip()!r}"
 
-        numbers = self.numbers(scene, kind)
+        numbers = self.numbers(scene, kind, later)
         if numbers is not None:
             return [what for _, what in self.workers.map(attempt, numbers) if what]
         complaints, first, step = [], 1, 4

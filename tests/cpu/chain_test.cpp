@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cpu/multiply.hpp"
+#include "support/thinned.hpp"
 
 namespace tessera {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 using testing::Guarded;
 using testing::RandomData;
 using testing::Shape;
+using testing::Thinned;
 
 template <class In, class Out>
 void expect_the_same_bits(Shape s, index_t depth, int threads, typename Guarded<In>::Order a_order,
@@ -37,6 +39,7 @@ void expect_the_same_bits(Shape s, index_t depth, int threads, typename Guarded<
 template <class In, class Out>
 void expect_every_shape() {
   using Order = typename Guarded<In>::Order;
+  Thinned thinned(5);
   for (const Shape s : {Shape{1, 1, 200},
                         {1, 300, 700},
                         {300, 1, 700},
@@ -47,8 +50,10 @@ void expect_every_shape() {
                         {31, 400, 333}}) {
     for (const index_t depth : {64, 192, 1024}) {
       for (const int threads : {1, 3}) {
-        expect_the_same_bits<In, Out>(s, depth, threads, Order::row_major, Order::row_major);
-        expect_the_same_bits<In, Out>(s, depth, threads, Order::col_major, Order::col_major);
+        for (const auto order : {Order::row_major, Order::col_major}) {
+          if (thinned.takes(s.K, depth, threads, order))
+            expect_the_same_bits<In, Out>(s, depth, threads, order, order);
+        }
       }
     }
   }

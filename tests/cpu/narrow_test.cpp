@@ -11,6 +11,7 @@
 #include "cpu/small_products.hpp"
 #include "cpu/tables.hpp"
 #include "support/guard_pages.hpp"
+#include "support/thinned.hpp"
 #include "tessera/cpu/packed_matrix.hpp"
 
 namespace tessera {
@@ -28,6 +29,7 @@ using testing::multiply;
 using testing::Order;
 using testing::RandomData;
 using testing::Shape;
+using testing::Thinned;
 
 /// Against the conversion of the library: halves and neighbours of halves, subnormals, overflow,
 /// infinities, NaN of both signs.
@@ -112,6 +114,7 @@ void expect_right(Shape s, Order<In> a, Order<In> b, Order<Out> c, const cpu::Ge
 TYPED_TEST(Narrow, ProductsAreRightForEveryShapeAndOrder) {
   using In = typename TypeParam::In;
   using Out = typename TypeParam::Out;
+  Thinned thinned(3);
   std::size_t turn = 0;
   for (const Shape s : {Shape{0, 5, 3},
                         {5, 0, 3},
@@ -132,7 +135,8 @@ TYPED_TEST(Narrow, ProductsAreRightForEveryShapeAndOrder) {
       for (const auto b : kOrders<In>) {
         const auto c = kOrders<Out>[turn % 5];
         const int threads = kThreads[turn % 4];
-        expect_right<In, Out>(s, a, b, c, {.threads = threads}, turn % 2 == 0);
+        if (thinned.takes(a, b, c, threads))
+          expect_right<In, Out>(s, a, b, c, {.threads = threads}, turn % 2 == 0);
         if (turn % 7 == 0)
           expect_right<In, Out>(s, a, b, c, {.alpha = 0.5f, .beta = -2, .threads = threads}, true);
         ++turn;
@@ -176,6 +180,7 @@ TYPED_TEST(Narrow, ProductsAreRightWhereAIsReadAsItLies) {
 TYPED_TEST(Narrow, EveryEpilogueIsRight) {
   using In = typename TypeParam::In;
   using Out = typename TypeParam::Out;
+  Thinned thinned(7);
   // Of micro-tiles, and of few columns and few rows along lines.
   for (const Shape s : {Shape{19, 50, 60}, {48, 1, 48}, {3, 100, 48}}) {
     std::vector<float> rows(static_cast<std::size_t>(s.M)), cols(static_cast<std::size_t>(s.N));
@@ -191,6 +196,9 @@ TYPED_TEST(Narrow, EveryEpilogueIsRight) {
                                               {Activation::relu, 0.f, 6.f}}) {
             for (const auto c :
                  {Order<Out>::row_major, Order<Out>::col_major, Order<Out>::spread}) {
+              if (!thinned.takes(s.M, 10 * alpha, 10 * beta, bias, last.activation, last.high < 7,
+                                 c))
+                continue;
               expect_right<In, Out>(
                   s, Order<In>::row_major, s.M == 3 ? Order<In>::col_major : Order<In>::row_major,
                   c,

@@ -14,6 +14,7 @@
 #include "cpu/multiply.hpp"
 #include "support/child.hpp"
 #include "support/packed_types.hpp"
+#include "support/thinned.hpp"
 #include "tessera/core/error.hpp"
 
 namespace tessera {
@@ -30,6 +31,7 @@ using testing::multiply;
 using testing::Order;
 using testing::RandomData;
 using testing::Shape;
+using testing::Thinned;
 
 template <class T>
 class Packed : public ::testing::Test {};
@@ -58,6 +60,7 @@ void expect_the_same(Guarded<In>& A, Guarded<In>& B, const PackedMatrix<In>& onc
 TYPED_TEST(Packed, MultipliesLikeTheMatrixItself) {
   using In = typename TypeParam::In;
   using Out = typename TypeParam::Out;
+  Thinned thinned(7);
   std::size_t turn = 0;
   for (const Shape s : {Shape{1, 1, 1},
                         {5, 6, 7},
@@ -87,7 +90,9 @@ TYPED_TEST(Packed, MultipliesLikeTheMatrixItself) {
             cpu::Gemm<In, Out>{.last = {Activation::relu}}}) {
         auto threaded = call;
         threaded.threads = kThreads[turn++ % 4];
-        expect_the_same<In, Out>(A, B, once, C, threaded);
+        if (thinned.takes(s.M, order_b, call.alpha, call.beta, call.last.activation,
+                          threaded.threads))
+          expect_the_same<In, Out>(A, B, once, C, threaded);
       }
       if (this->HasFailure()) return;
     }

@@ -89,7 +89,7 @@ class Judge(unittest.TestCase):
             self.assertGreater(said["compared_elements"], 10000)
 
     def test_tricks_are_rejected(self):
-        for name, (kind, kernel) in TRICKS.items():
+        for name, (kind, kernel) in cases.thinned(TRICKS.items(), 3, kind=lambda trick: trick[1][0]):
             with self.subTest(name):
                 run = self.judge(kernel)
                 self.assertEqual(run.returncode, 1, run.stdout + run.stderr)

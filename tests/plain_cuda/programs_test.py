@@ -28,7 +28,7 @@ def launch_of(program):
 class Programs(unittest.TestCase):
     longMessage = True
 
-    def check(self, program, fixed=False):
+    def check(self, program, fixed):
         head = "" if fixed else program.read_text().split("\n", 1)[0]
         flags = ["-D", "FIXED"] if fixed else []
         if launch := launch_of(program):
@@ -355,10 +355,24 @@ int main() {
         self.assertIn("there is no file nothing.cu", run.stderr)
 
 
-for _each in PROGRAMS:
-    setattr(Programs, f"test_{_each.stem}", lambda self, program=_each: self.check(program))
-    if "FIXED" in _each.read_text():
-        setattr(Programs, f"test_{_each.stem}_fixed", lambda self, program=_each: self.check(program, fixed=True))
+def kinds_of(variant):
+    """The kinds of findings that a program with a mistake has."""
+    return tuple(sorted(set(re.findall(r"([\w-]+) at \d+", variant[0].read_text().split("\n", 1)[0]))))
+
+
+def variants():
+    """Each program, and its right twin. Thinned: of a program one of the two in turn, and the first of each kind of findings."""
+    twins = [each for each in PROGRAMS if "FIXED" in each.read_text()]
+    for each in PROGRAMS:
+        if each not in twins:
+            yield each, False
+    yield from cases.thinned([(each, False) for each in twins], 2, 0, kinds_of)
+    yield from cases.thinned([(each, True) for each in twins], 2, 1)
+
+
+for _program, _fixed in variants():
+    setattr(Programs, f"test_{_program.stem}{'_fixed' if _fixed else ''}",
+            lambda self, program=_program, fixed=_fixed: self.check(program, fixed))
 
 if __name__ == "__main__":
     cases.main()

@@ -18,6 +18,17 @@ options, _rest = _parser.parse_known_args()
 options.build = options.build.resolve()  # some tests run from a folder of their own
 
 
+
+def thinned(items, step, first=0, kind=None):
+    """Those of many cases that a thinned test runs (add_thinned_test() in tests/CMakeLists.txt): each `step`-th, from number `first`
+    on, and the first of each `kind`. All of them where the test is not thinned."""
+    items = list(items)
+    if "TESSERA_THINNED" not in os.environ:
+        return items
+    kinds = [kind and kind(each) for each in items]
+    return [each for at, each in enumerate(items) if at % step == first % step or (kind and kinds.index(kinds[at]) == at)]
+
+
 class _Recorder(unittest.TextTestResult):
     def __init__(self, *arguments, **named):
         super().__init__(*arguments, **named)
