@@ -1,6 +1,6 @@
-// Copies, conversions and checks of run-time arrays. Every copy is made of runs along one extent,
-// converted by one of a table of functions; large ones are shared out among the cores. Extents from
-// files come through checked_count, the one place where their product is multiplied.
+// Copies, conversions and checks of run-time arrays. Every copy consists of runs along one extent,
+// converted by a function from one table; large copies are divided among the cores. Extents from
+// files pass through checked_count, the only place that multiplies them.
 #include "tessera/io/array.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace tessera {
 namespace {
 
-/// Elements that one thread handles at least.
+/// The least number of elements for one thread.
 constexpr index_t kGrain = 1 << 16;
 /// Side of the square blocks in which a matrix is re-ordered; 64 x 64 f64 are 32 KiB on each side.
 constexpr index_t kBlock = 64;
@@ -64,7 +64,7 @@ void* advance(void* data, index_t elements, DType type) {
   return static_cast<std::byte*>(data) + elements * size_of(type);
 }
 
-/// Both arrays gapless in the same order: one long run, cut for the threads.
+/// Both arrays contiguous in the same order: one long run, cut for the threads.
 void copy_flat(const Array& from, void* to, DType to_type, RunFunction run) {
   const index_t count = from.count();
   const index_t pieces = (count + kGrain - 1) / kGrain;
@@ -75,7 +75,7 @@ void copy_flat(const Array& from, void* to, DType to_type, RunFunction run) {
   });
 }
 
-/// Matrices in blocks, so that both sides stay in the cache when one is transposed.
+/// Matrices in blocks, so that both sides stay in the cache during a transposition.
 void copy_matrix(const Array& from, const Array& to, void* target, RunFunction run) {
   const index_t rows = from.rows(), cols = from.cols();
   const index_t strips = (rows + kBlock - 1) / kBlock;

@@ -1,6 +1,6 @@
-// Temporaries, renames and mapped outputs: the system calls behind atomic_file.hpp, each checked,
-// each failure named with the file and what to do. Until commit() has renamed the temporary, the
-// old file is untouched; the temporary is registered, so that a signal removes it.
+// Temporaries, renames and mapped outputs: the system calls behind atomic_file.hpp. Every call is
+// checked; every error names the file and says what to do. Until commit() renames the temporary,
+// the old file is unchanged; the temporary is registered, so that a signal removes it.
 // Over 400 lines: its functions share the list of temporaries that a signal removes.
 #include "tessera/io/atomic_file.hpp"
 
@@ -35,7 +35,7 @@ using io::QuietSignals;
 using io::shown_output;
 using io::uninterrupted;
 
-/// An output that cannot be: the user chose a wrong path.
+/// An impossible output: the user chose a wrong path.
 [[noreturn]] void refuse(const std::string& path, std::string_view problem,
                          std::string advice = {}) {
   throw Error(Category::argument, cat("cannot write ", shown_output(path), ": ", problem), {}, {},
@@ -70,7 +70,7 @@ using io::uninterrupted;
   }
 }
 
-/// The file that a path leads to through symbolic links; the path itself when nothing is there.
+/// The file that a path leads to through symbolic links; the path itself if there is no file.
 std::string resolved(const std::string& path) {
   struct stat info {};
   if (lstat(path.c_str(), &info) != 0 || !S_ISLNK(info.st_mode)) return path;
@@ -86,7 +86,7 @@ std::string resolved(const std::string& path) {
   return out;
 }
 
-/// The folder part, made absolute so that a later change of directory does no harm.
+/// The folder part, absolute, so that a later change of directory does no harm.
 std::string folder_of(const std::string& target, const std::string& path) {
   const auto slash = target.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : target.substr(0, slash + 1);
@@ -102,18 +102,17 @@ std::string folder_of(const std::string& target, const std::string& path) {
 
 /// A hidden name beside the target that no other process uses.
 std::string temporary_name(const std::string& folder, const std::string& base) {
-  // Of the system rather than of std::random_device, whose code in a packed program
-  // (cmake/packed.cmake) wants a newer C library than many have. Where there is none the time must
-  // do.
+  // From the system instead of std::random_device, which in a packed program (cmake/packed.cmake)
+  // needs a newer C library than many systems have. Without it the time is used.
   auto number = static_cast<unsigned>(std::chrono::steady_clock::now().time_since_epoch().count());
   (void)getrandom(&number, sizeof number, 0);
   char suffix[48];
   std::snprintf(suffix, sizeof suffix, ".%d-%08x.tmp", static_cast<int>(getpid()), number);
-  // The name may take 255 bytes in all.
+  // A name may have at most 255 bytes.
   return cat(folder, "/.", base.substr(0, 200), suffix);
 }
 
-/// The same file under a number above stderr's: with stderr closed, messages would land in it.
+/// Moves the file to a number above stderr's: if stderr is closed, messages would land in it.
 int above_stderr(int descriptor) {
   if (descriptor < 0 || descriptor > STDERR_FILENO) return descriptor;
   const int higher = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -123,7 +122,7 @@ int above_stderr(int descriptor) {
   return higher;
 }
 
-/// At `offset`; below 0: where the descriptor is.
+/// Writes at `offset`; below 0: at the current position.
 void write_all(int descriptor, index_t offset, const std::byte* bytes, std::size_t size,
                const std::string& path) {
   const QuietSignals quiet;
@@ -140,14 +139,14 @@ void write_all(int descriptor, index_t offset, const std::byte* bytes, std::size
   }
 }
 
-/// fsync, where the file system has it.
+/// fsync, if the file system supports it.
 void flush(int descriptor, const std::string& path, std::string_view action) {
   if (uninterrupted([&] { return fsync(descriptor); }) == 0) return;
   if (errno != EINVAL && errno != ENOTSUP) fail(path, action, errno);
 }
 
-/// Closes; what a file could not take may be known only now. Interrupted, it is closed all the
-/// same.
+/// Closes the file, which may report an earlier failed write. close() closes even if a signal
+/// interrupts it.
 void finish(int descriptor, const std::string& path) {
   if (close(descriptor) != 0 && errno != EINTR) fail(path, "closing", errno);
 }
@@ -156,9 +155,9 @@ void finish(int descriptor, const std::string& path) {
 
 struct AtomicFile::State {
   std::string path;       ///< as the caller wrote it
-  std::string target;     ///< where the link leads, absolute
+  std::string target;     ///< the target of the link, absolute
   std::string folder;     ///< absolute
-  std::string temporary;  ///< empty when written directly
+  std::string temporary;  ///< empty if the output is written directly
   std::optional<io::RegisteredTemporary> registered;
   Overwrite overwrite = Overwrite::refuse;
   Unfinished unfinished = Unfinished::remove;
@@ -172,8 +171,8 @@ struct AtomicFile::State {
       unlink(temporary.c_str());
   }
 
-  /// Opening a named pipe waits for its reader, perhaps for ever: asked instead, again and again,
-  /// for as long as an input waits for its writer.
+  /// Opening a named pipe waits for its reader, perhaps for ever. This polls instead, for as long
+  /// as an input waits for its writer.
   void open_direct() {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
     const auto attempt = [&] {
@@ -192,7 +191,7 @@ struct AtomicFile::State {
                   "a reader within one second", {}, "start the reader first");
     }
     descriptor = above_stderr(opened);
-    // A reader that is there but slow is waited for.
+    // From here on a slow reader is waited for.
     if (descriptor < 0 || fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK) != 0)
       fail(path, "opening", errno);
   }
@@ -263,7 +262,7 @@ AtomicFile::AtomicFile(std::string path, Overwrite overwrite, Unfinished unfinis
   if (s.path.empty()) refuse("''", "the name is empty", "name a file");
   struct stat info {};
   const bool exists = stat(s.path.c_str(), &info) == 0;
-  // A name that cannot be should be known now, not when a temporary is renamed to it.
+  // An invalid name should be reported now, not when a temporary is renamed to it.
   if (!exists && errno != ENOENT && errno != ELOOP) fail(s.path, "looking at it", errno);
   if (exists && S_ISDIR(info.st_mode)) {
     refuse(s.path, "it is a folder", "name a file inside it");
@@ -321,7 +320,7 @@ void AtomicFile::write_at(index_t offset, const void* bytes, std::size_t size) {
 void AtomicFile::reserve(index_t size) {
   if (!is_regular() || size <= 0) return;
   const QuietSignals quiet;
-  // Asked first: some file systems would take all there is before they say no, and for that moment
+  // Checked first: some file systems would fill the disk before they fail, and for that moment
   // every other program on the disk would fail too.
   struct statvfs disk {};
   if (fstatvfs(state_->descriptor, &disk) == 0 &&
@@ -348,7 +347,7 @@ void AtomicFile::commit() {
   s.registered.reset();
   const int folder =
       uninterrupted([&] { return open(s.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
-  if (folder < 0) return;  // readable is not needed to write; the rename itself is done
+  if (folder < 0) return;  // writing needs no read permission; the rename itself is done
   try {
     flush(folder, s.path, "flushing its folder");
   } catch (...) {
@@ -402,7 +401,7 @@ MappedOutput::~MappedOutput() { unmap(); }
 
 void MappedOutput::commit() {
   // Pages written through the mapping belong to the file as soon as it is unmapped; commit flushes
-  // them and reports what the disk says.
+  // them and reports errors of the disk.
   unmap();
   file_->commit();
 }
@@ -429,7 +428,7 @@ void StreamedOutput::append(const void* elements, index_t count) {
   }
   file_.write(elements, static_cast<std::size_t>(count * size_of(dtype_)));
   missing_ -= count;
-  // A hint: the disk may begin now, so that little is left to flush at the end.
+  // A hint: the disk may begin to write now, so that little is left to flush at the end.
   if (file_.is_regular()) sync_file_range(file_.descriptor(), 0, 0, SYNC_FILE_RANGE_WRITE);
 }
 

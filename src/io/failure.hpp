@@ -1,4 +1,4 @@
-// Sentences for files that are not what they should be. Every message starts with the path.
+// Errors for invalid files. Every message starts with the path.
 #pragma once
 
 #include <cstring>
@@ -13,7 +13,7 @@ namespace tessera::io {
 /// 'text', cut after 40 bytes.
 inline std::string in_quotes(std::string_view text) { return "'" + printable(text, 40) + "'"; }
 
-/// How messages call an output.
+/// The name of an output in messages.
 inline std::string shown_output(std::string_view path) {
   return path == "-" ? "standard output" : printable(path, 1000);
 }

@@ -1,7 +1,6 @@
-// While one lives, no other process of this kind changes members of files in the same folder: two
-// that add arrays to one archive at a time would else each keep what they saw, and lose the other's
-// array. The folder is locked, not the file, which each of them replaces. Where there are no locks,
-// nobody waits.
+// Keeps other Tessera processes from changing members of files in the same folder: if two added
+// arrays to one archive at a time, the second would overwrite the first one's array. It locks the
+// folder, since each process replaces the file. On a file system without locks it does nothing.
 #pragma once
 
 #include <fcntl.h>

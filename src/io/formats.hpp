@@ -1,5 +1,5 @@
-// Readers and writers of the single formats. Readers work on the bytes of an Input; writers stream
-// into an AtomicFile that the caller commits.
+// Readers and writers of each format. Readers work on the bytes of an Input; writers stream into an
+// AtomicFile that the caller commits.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace tessera::io {
 
-/// The format of the file at `path`, by what is asked, its ending or its first bytes.
+/// The format of the file at `path`: the requested one, or by its extension or its first bytes.
 Format input_format(const std::string& path, const Input& input, Format asked);
 
 void write_npy(AtomicFile& file, const Array& array);
@@ -26,33 +26,33 @@ struct NpzMember {
   const void* data;
   std::size_t bytes;
 };
-/// Writes the archive `old`, or an empty one where there is none, with the member added or
-/// replaced. What else it holds is kept, byte for byte.
+/// Writes the archive `old` (an empty one if there is none) with the member added or replaced. All
+/// other members are kept byte for byte.
 void write_npz(AtomicFile& file, const Array& array, const std::string& member,
                Compression compression, const Input* old);
 void write_npz(AtomicFile& file, std::span<const NpzMember> members, Compression compression,
                const Input* old);
 
-/// Bytes beyond the first line are looked at only when its banner is right.
+/// Reads beyond the first line only if the banner is right.
 Array read_matrix_market(const Input& input);
 void write_matrix_market(AtomicFile& file, const Array& array);
 
 std::vector<std::string> list_safetensors(const Input& input);
 Array read_safetensors(const Input& input, const std::string& member);
-/// Where the elements of a tensor are, row by row.
+/// The position of the elements of a tensor, row by row.
 struct TensorPlace {
   DType dtype;
   std::vector<index_t> shape;
-  index_t offset;  ///< bytes before the first of them
+  index_t offset;  ///< bytes before the first element
 };
-/// Of a file of `size` bytes, whose beginning is read by start(bytes).
+/// For a file of `size` bytes; start(bytes) reads its beginning.
 TensorPlace locate_safetensors(const std::function<Input(index_t)>& start, std::size_t size,
                                const std::string& member);
-/// As write_npz; the metadata are kept too.
+/// As write_npz; also keeps the metadata.
 void write_safetensors(AtomicFile& file, const Array& array, const std::string& member,
                        const Input* old);
 
-/// The member to read: the one asked for, or the only one. Throws Error(argument) that lists them.
+/// The member to read: the requested one, or the only one. Throws Error(argument) that lists them.
 std::string choose_member(const std::vector<std::string>& members, const std::string& asked,
                           const std::string& path);
 

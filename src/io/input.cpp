@@ -1,6 +1,6 @@
-// Opens and reads what an input path names: maps regular files, reads pipes to their end, waits a
-// moment for the writer of a FIFO. All messages about a file that cannot be opened come from here;
-// the formats see bytes.
+// Opens and reads what an input path names: maps regular files, reads pipes to their end, waits one
+// second for the writer of a FIFO. All messages about a file that cannot be opened are here; the
+// formats see bytes.
 #include "input.hpp"
 
 #include <fcntl.h>
@@ -47,7 +47,7 @@ std::string advice_for(int code) {
   }
 }
 
-/// A mapping of the whole file, or nothing where the file system has no mappings.
+/// A mapping of the whole file, or nothing if the file system has no mappings.
 bool map_file(int descriptor, Input& input) {
   void* base = mmap(nullptr, input.size, PROT_READ, MAP_PRIVATE, descriptor, 0);
   if (base == MAP_FAILED) {
@@ -68,8 +68,8 @@ bool map_file(int descriptor, Input& input) {
   return true;
 }
 
-/// Gives the writer of a FIFO a second to come. A FIFO that nobody ever opened for writing reports
-/// neither bytes nor a hang-up. Writers that are there but slow are waited for in read_all.
+/// Waits a second for the writer of a FIFO. A FIFO that was never opened for writing reports
+/// neither bytes nor a hang-up. read_all waits for slow writers.
 bool writer_came(int descriptor) {
   pollfd wait{descriptor, POLLIN, 0};
   return uninterrupted([&] { return poll(&wait, 1, 1000); }) > 0;

@@ -1,6 +1,6 @@
-// The bytes of an input: a regular file is mapped, a pipe or stdin is read into memory. Knows
-// nothing of formats. The first look at a file happens here, so the messages for folders, devices,
-// empty files and missing permissions are here too.
+// The bytes of an input: a regular file is mapped, a pipe or stdin is read into memory. Independent
+// of formats. This is the first access to a file, so it reports folders, devices, empty files and
+// missing permissions.
 #pragma once
 
 #include <memory>
@@ -20,11 +20,11 @@ struct Input {
   std::string_view text() const { return {reinterpret_cast<const char*>(data), size}; }
 };
 
-/// A descriptor of the file at `path`, above that of stderr; the caller closes it. Throws
-/// Error(file) that says why it cannot be opened.
+/// A descriptor of the file at `path`, with a number above stderr's; the caller closes it. Throws
+/// Error(file) with the reason why it cannot be opened.
 int open_for_reading(const std::string& path);
 
-/// Throws Error(file) that says why the file cannot be read. An empty file is refused.
+/// Throws Error(file) with the reason why the file cannot be read. Refuses an empty file.
 Input open_input(const std::string& path);
 
 }  // namespace tessera::io

@@ -1,6 +1,6 @@
-// The public reading and writing of arrays: finds the format from the name or the first bytes, the
-// member from the location, and calls the reader or writer of that format. Choices are complete and
-// checked before a file is created.
+// The public functions that read and write arrays: find the format from the name or the first bytes
+// and the member from the location, and call the reader or writer of that format. Everything is
+// decided and checked before a file is created.
 #include "tessera/io/io.hpp"
 
 #include <sys/stat.h>
@@ -43,7 +43,7 @@ std::optional<Format> by_extension(std::string_view path) {
 
 bool holds_members(Format format) { return format == Format::npz || format == Format::safetensors; }
 
-/// What a file without a known extension is, by its first bytes.
+/// The format of a file without a known extension, from its first bytes.
 std::optional<Format> by_content(std::string_view text) {
   if (text.substr(0, io::kNpyMagic.size()) == io::kNpyMagic) return Format::npy;
   if (text.substr(0, 4) == "PK\x03\x04") return Format::npz;
@@ -61,7 +61,7 @@ void forbid_member(const std::string& path, const std::string& member) {
       {}, "leave the name out");
 }
 
-/// Runs `body`; where it runs out of memory, the message begins with `what`.
+/// Runs `body`; if memory runs out, the message begins with `what`.
 template <class Body>
 auto naming_memory(const std::string& what, Body body) {
   try {
@@ -108,7 +108,7 @@ Location parse_location(const std::string& text) {
   struct stat info {};
   if (stat(text.c_str(), &info) == 0) return {text, {}};
   for (const std::string_view end : {".npz:", ".safetensors:"}) {
-    // The first such place: names of members may hold colons themselves.
+    // The first colon that may separate a name: names of members may contain colons themselves.
     for (std::size_t at = text.find(':'); at != std::string::npos; at = text.find(':', at + 1)) {
       const std::string_view head = std::string_view(text).substr(0, at + 1);
       if (!ends_with(head, end)) continue;
@@ -190,12 +190,12 @@ void io::write_npy(AtomicFile& file, const Array& source) {
 
 namespace {
 
-/// Where and how to write, with every choice made.
+/// The target and its format, completely decided.
 struct Target {
   std::string path;
   Format format;
   std::string member;
-  /// The member was named: what else the file holds is kept.
+  /// The member was named: the file's other members are kept.
   bool keeps_others = false;
 };
 
@@ -208,7 +208,7 @@ Target target_of(const std::string& path, const WriteOptions& options) {
   return {location.path, format, member, holds_members(format) && location.path != "-"};
 }
 
-/// The file that a member is to be added to, if it is there; an empty one holds nothing.
+/// The file to add a member to, if it exists; an empty file has no members.
 std::optional<io::Input> old_file(const Target& target) {
   struct stat info {};
   if (!target.keeps_others || stat(target.path.c_str(), &info) != 0 || !S_ISREG(info.st_mode) ||
@@ -218,7 +218,7 @@ std::optional<io::Input> old_file(const Target& target) {
   return io::open_input(target.path);
 }
 
-/// Throws unless the member may be written beside what `old` holds.
+/// Throws unless the member may be added to `old`.
 void check_member(const io::Input& old, const Target& target, Overwrite overwrite) {
   const auto is_there = [&] {
     if (target.format == Format::npz) return io::npz_holds(old, target.member);
@@ -241,7 +241,7 @@ void check_member(const io::Input& old, const Target& target, Overwrite overwrit
   }
 }
 
-/// The rule for the file as a whole: the one that a member is added to is rewritten in any case.
+/// The rule for the file as a whole: adding a member rewrites it in any case.
 Overwrite overwrite_file(const Target& target, Overwrite asked) {
   return target.keeps_others ? Overwrite::replace : asked;
 }
@@ -253,7 +253,7 @@ void check_target(const Target& target, Overwrite overwrite) {
 void write_into(AtomicFile& file, const Array& array, const Target& target,
                 const WriteOptions& options) {
   naming_memory("cannot write " + io::shown_output(file.path()), [&] {
-    // Looked at once more, since others may have added to the file while the array was computed.
+    // Checked again: another process may have added to the file while the array was computed.
     const io::FolderLock lock(target.keeps_others && file.is_regular() ? target.path : "");
     const auto old = old_file(target);
     if (old) check_member(*old, target, options.overwrite);
@@ -268,7 +268,7 @@ void write_into(AtomicFile& file, const Array& array, const Target& target,
   });
 }
 
-/// True when an array of `bytes` would crowd out the operands and the work space.
+/// True if an array of `bytes` would leave too little memory for the operands and scratch memory.
 bool too_large_for_memory(index_t bytes) {
   constexpr index_t kSmall = index_t{64} << 20;
   return bytes > kSmall && bytes > available_memory() / 2;

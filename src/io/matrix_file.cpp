@@ -1,6 +1,6 @@
-// Blocks of a matrix in a file: see matrix_file.hpp. Runs of elements that are side by side in the
-// file are read by one call each, straight to where they belong or, where the type or the order of
-// bytes differs, through a buffer of a megabyte.
+// Blocks of a matrix in a file: see matrix_file.hpp. One call reads each run of contiguous
+// elements, directly to its destination or, if the type or the byte order differs, through a buffer
+// of a megabyte.
 #include "matrix_file.hpp"
 
 #include <fcntl.h>
@@ -24,13 +24,13 @@ namespace tessera {
 
 namespace {
 
-/// Bytes of the buffer that elements of another type go through.
+/// Bytes of the buffer for elements of another type.
 constexpr index_t kStagingBytes = 1 << 20;
 /// The kernel takes at most 2 GiB in one call.
 constexpr index_t kMostAtOnce = 1 << 30;
 constexpr index_t kPage = 4096;
 
-/// How a piece of the file is called in messages.
+/// The name of a piece of the file in messages.
 [[noreturn]] void fail_reading(const std::string& path, int code) {
   io::bad_file(path,
                code == 0 ? "ended while it was read" : "reading failed: " + io::errno_text(code),
@@ -46,9 +46,10 @@ struct MatrixFile::State {
   bool swapped = false;
   index_t offset = 0;  ///< of the first element
   std::vector<index_t> shape;
-  /// Of the matrix, in elements; one of them is 1, the other the extent of the contiguous side.
+  /// Strides of the matrix, in elements; one of them is 1, the other the extent of the contiguous
+  /// side.
   index_t rows = 0, cols = 0;
-  bool in_rows = true;  ///< the elements of a row are side by side
+  bool in_rows = true;  ///< the elements of a row are contiguous
   Array in_memory;
   std::string identity;
   mutable std::atomic<index_t> bytes_read{0};
@@ -69,10 +70,10 @@ struct MatrixFile::State {
     }
   }
 
-  /// In the file: lines of `inner` elements side by side, line after line.
+  /// In the file: lines of `inner` contiguous elements, one line after another.
   index_t inner() const { return in_rows ? cols : rows; }
 
-  /// Lines [line, line + lines) of elements [first, first + count), side by side at `to`.
+  /// Reads lines [line, line + lines) of elements [first, first + count), contiguous at `to`.
   void read_lines(index_t line, index_t lines, index_t first, index_t count, void* to) const {
     const index_t size = size_of(dtype);
     const auto place = [&](index_t l) { return offset + (l * inner() + first) * size; };
@@ -81,7 +82,7 @@ struct MatrixFile::State {
       read_at(place(line + l), static_cast<std::byte*>(to) + l * count * size, count * size);
   }
 
-  /// Elements as the program has them.
+  /// Elements in the program's type and byte order.
   void make_native(void* data, index_t count) const {
     if (swapped) io::swap_bytes(data, count, size_of(dtype));
     if (dtype != DType::boolean) return;
@@ -198,7 +199,7 @@ void MatrixFile::require_matrix(std::string_view what) const {
 void MatrixFile::reshape(index_t rows, index_t cols) {
   State& s = *state_;
   s.rows = rows, s.cols = cols, s.shape = {rows, cols};
-  // Elements of one dimension are side by side, whichever of the two it becomes.
+  // Elements of one dimension are contiguous as rows and as columns.
   s.in_rows = rows == 1 || cols != 1;
   if (!is_sliced())
     s.in_memory = Array::read_only(s.dtype, s.shape, contiguous_strides(s.shape, Order::c),

@@ -1,6 +1,6 @@
 // Matrix Market exchange format, both kinds: `array` (every element, column by column) and
 // `coordinate` (row, column, value), which becomes a dense matrix. One pass over the bytes; numbers
-// are read without regard to the locale; every complaint names the line.
+// do not depend on the locale; every error names the line.
 // The format: R. F. Boisvert, R. Pozo, K. A. Remington, "The Matrix Market Exchange Formats",
 // NISTIR 5935, 1996.
 // Over 400 lines: one format, read and written.
@@ -22,7 +22,7 @@ enum class Symmetry { general, symmetric, skew };
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 
-/// The file line by line, and the current line word by word.
+/// The file line by line, and the current line split at blanks.
 class Lines {
  public:
   Lines(std::string_view text, const std::string& path)
@@ -49,7 +49,7 @@ class Lines {
     return true;
   }
 
-  /// Goes to the next line that has words and is no comment.
+  /// Goes to the next line that is neither empty nor a comment.
   bool next_entry() {
     while (next_line()) {
       skip_blanks();
@@ -58,7 +58,7 @@ class Lines {
     return false;
   }
 
-  /// The next word of this line; empty at its end.
+  /// The next token of this line; empty at its end.
   std::string_view word() {
     skip_blanks();
     const char* begin = word_;
@@ -104,7 +104,7 @@ T parse_integer(Lines& lines, std::string_view word, std::string_view what) {
   return value;
 }
 
-/// A value too large or too small for f64: what is too small is 0, what is too large is refused.
+/// A value outside the range of f64: too small becomes 0, too large is refused.
 double out_of_range(Lines& lines, std::string_view word) {
   const auto exponent = word.find_first_of("eE");
   const auto digit = word.find_first_of("123456789");
@@ -143,7 +143,7 @@ std::string lower(std::string_view word) {
   return out;
 }
 
-/// Looks `word` up among names of values; names what is allowed when it is not there.
+/// Finds `word` among named values; an error lists the names.
 template <class T, std::size_t N>
 T choose(Lines& lines, std::string_view what, const std::string& word,
          const std::pair<std::string_view, T> (&known)[N]) {
@@ -202,7 +202,7 @@ Banner parse_banner(Lines& lines) {
 
 struct Sizes {
   index_t rows = 0, cols = 0;
-  index_t entries = 0;  ///< values to follow
+  index_t entries = 0;  ///< values that follow
 };
 
 Sizes parse_sizes(Lines& lines, const Banner& banner) {
@@ -295,7 +295,7 @@ void read_array_values(Lines& lines, const Banner& banner, const Sizes& sizes, T
   }
 }
 
-/// Entries in any order; several for one place are added up in the order of the file.
+/// Entries in any order; several for one position are added in the order of the file.
 template <class T>
 void read_coordinates(Lines& lines, const Banner& banner, const Sizes& sizes, T* data) {
   const auto position = [&](std::string_view what, index_t extent) {

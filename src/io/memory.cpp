@@ -1,4 +1,4 @@
-// How much memory there is, and aligned buffers of zeros.
+// The available memory, and aligned buffers of zeros.
 #include "memory.hpp"
 
 #include <sys/mman.h>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr index_t kUnlimited = std::numeric_limits<index_t>::max();
 
-/// The content of a small file of the kernel's; empty when there is none.
+/// The content of a small file of the kernel; empty if there is none.
 std::string small_file(const char* path) {
   std::string text;
   if (std::FILE* file = std::fopen(path, "re")) {
@@ -44,7 +44,7 @@ index_t number_after(std::string_view text, std::string_view key, index_t otherw
   return error == std::errc{} ? value : otherwise;
 }
 
-/// What RLIMIT_AS still allows.
+/// The address space that RLIMIT_AS still allows.
 index_t address_space_room() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnlimited;
@@ -72,7 +72,7 @@ std::shared_ptr<void> zeroed_buffer(index_t bytes, std::string_view what) {
                 cat("at most ", bytes_text(room)), bytes_text(bytes),
                 "use smaller matrices, a narrower type, or a machine with more memory");
   };
-  // Memory may be promised and missing only when touched, which kills the process: ask first.
+  // The kernel may grant memory that is missing later, and then kill the process: check first.
   if (bytes >= 32 * huge) {
     const index_t room = available_memory();
     if (bytes > room) refuse(room);

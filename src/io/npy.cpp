@@ -1,6 +1,6 @@
-// Reads and writes the .npy header: the text of a Python dict, of which exactly what NumPy writes
-// is understood. Every number in it is compared with the bytes that are there before anything is
-// allocated or mapped.
+// Reads and writes the .npy header: the text of a Python dict, of which exactly the syntax that
+// NumPy writes is accepted. Every number in it is compared with the size of the file before
+// anything is allocated or mapped.
 #include "npy.hpp"
 
 #include <algorithm>
@@ -13,12 +13,12 @@
 namespace tessera::io {
 namespace {
 
-/// NumPy reserves room so that the growing extent can be rewritten in place.
+/// NumPy pads so that the growing extent can be rewritten in place.
 constexpr std::size_t kGrowthDigits = 21;
 constexpr std::size_t kAlignment = 64;
 
-/// The dict of the header, read with a cursor. What NumPy writes or reads is understood: string
-/// keys; strings, booleans, tuples of integers as values.
+/// The dict of the header, read with a cursor. Accepts what NumPy writes or reads: string keys;
+/// strings, booleans, tuples of integers as values.
 class HeaderText {
  public:
   HeaderText(std::string_view text, const std::string& path) : text_(text), path_(path) {}
@@ -72,7 +72,7 @@ class HeaderText {
 
   void skip_blanks() { at_ = std::min(text_.find_first_not_of(" \t\f\r\n", at_), text_.size()); }
 
-  /// Goes behind `word` if it comes next.
+  /// Advances past `word` if it comes next.
   bool accept(std::string_view word) {
     skip_blanks();
     if (text_.substr(at_, word.size()) != word) return false;
@@ -94,7 +94,7 @@ class HeaderText {
   }
 
   std::string rest() const {
-    const auto end = text_.find_last_not_of(" \n") + 1;  // what pads the header says nothing
+    const auto end = text_.find_last_not_of(" \n") + 1;  // without the padding of the header
     return at_ >= end ? "the end of the header" : in_quotes(text_.substr(at_, end - at_));
   }
 
@@ -175,7 +175,7 @@ class HeaderText {
   std::size_t at_ = 0;
 };
 
-/// Length of the header text and where it starts.
+/// Length of the header text and its first byte.
 struct Frame {
   std::size_t begin, length;
 };

@@ -1,5 +1,5 @@
 // The .npy format (NumPy's NEP 1): magic, version, a header that is the text of a Python dict, then
-// the elements. Works on bytes in memory; .npz members come through here too.
+// the elements. Works on bytes in memory, also on members of .npz files.
 #pragma once
 
 #include <optional>
@@ -18,15 +18,15 @@ inline constexpr std::size_t kMaxNpyHeader = 65536;
 
 struct NpyHeader {
   DType dtype = DType::f32;
-  bool swapped = false;  ///< bytes of an element are in the other order than this machine's
+  bool swapped = false;  ///< the byte order differs from this machine's
   Order order = Order::c;
   std::vector<index_t> shape;
   std::size_t data_offset = 0;  ///< bytes before the first element
   index_t bytes = 0;            ///< of all elements; data_offset + bytes == size of the file
 };
 
-/// Parses the start of a file of `total` bytes, of which `start` holds the first min(total,
-/// kMaxNpyHeader + 12). Nothing in it is believed before it fits `total`.
+/// Parses the start of a file of `total` bytes, of which `start` has the first min(total,
+/// kMaxNpyHeader + 12). Checks everything in it against `total`.
 NpyHeader parse_npy_header(std::string_view start, std::size_t total, const std::string& path,
                            std::optional<DType> untyped);
 
@@ -35,18 +35,18 @@ std::string npy_header(DType dtype, const std::vector<index_t>& shape, Order ord
 /// The same for a type by NumPy's code, such as "|S3".
 std::string npy_header(std::string_view descr, const std::vector<index_t>& shape, Order order);
 
-/// The array in `input`, sharing its memory where the elements can be used as they are.
+/// The array in `input`, sharing its memory if the elements can be used in place.
 Array read_npy(const Input& input, std::optional<DType> untyped);
 
 /// Reverses the bytes of each element.
 void swap_bytes(void* data, index_t count, int element_bytes);
 
-/// An array over file bytes at `data`; copied when they are not aligned to an element or not legal
-/// as bool.
+/// An array over file bytes at `data`; copied if they are not aligned to an element or not valid as
+/// bool.
 Array adopt(DType dtype, std::vector<index_t> shape, Order order, const std::byte* data,
             std::shared_ptr<void> owner);
 
-/// The order to write `array` in without re-ordering it where possible.
+/// The order to write `array` in, if possible without reordering it.
 Order natural_order(const Array& array);
 
 }  // namespace tessera::io

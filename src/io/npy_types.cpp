@@ -13,7 +13,7 @@ struct NumpyType {
   DType dtype;
   std::string_view code;     ///< kind and bytes, after the byte order: "f8"
   std::string_view letters;  ///< after the byte order
-  std::string_view names;    ///< with blanks between them; never after a byte order
+  std::string_view names;    ///< separated by blanks; never after a byte order
 };
 
 constexpr bool kWideLong = sizeof(long) == 8;
@@ -33,7 +33,7 @@ constexpr NumpyType kNumpyTypes[] = {
     {DType::u64, "u8", kWideLong ? "QPNL" : "QPN", "uint64 uint ulong ulonglong uintp uint0"},
     {DType::boolean, "b1", "?", "bool bool_ bool8"}};
 
-/// Is `word` one of `words`, which blanks separate?
+/// Is `word` one of the blank-separated `words`?
 bool is_word_of(std::string_view word, std::string_view words) {
   while (!words.empty()) {
     const std::size_t end = std::min(words.find(' '), words.size());
@@ -59,7 +59,7 @@ const NumpyType* type_of_code(std::string_view code) {
   return nullptr;
 }
 
-/// What elements are that have no product, from their code without the byte order or their name.
+/// Describes element types without a product, from their code without the byte order or their name.
 const char* meaning_of(std::string_view code) {
   constexpr std::pair<std::string_view, const char*> words[] = {
       {"O O8 object object_ object0", "Python objects, which only Python can read"},

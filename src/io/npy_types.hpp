@@ -1,4 +1,4 @@
-// The element types of .npy files: what NumPy calls them, and what those that are no type here are.
+// The element types of .npy files: NumPy's names, and descriptions of unsupported types.
 #pragma once
 
 #include <optional>
@@ -14,15 +14,15 @@ std::string readable_descr();
 
 struct NpyElement {
   DType dtype;
-  bool swapped;  ///< in the other byte order than this machine's
+  bool swapped;  ///< the byte order differs from this machine's
 };
 
-/// The type that a header calls `descr`: all that NumPy takes for a number of ours or for bool.
-/// Throws Error(file) that says what other elements are.
+/// The type that a header calls `descr`: every NumPy name of a supported number or of bool. Throws
+/// Error(file) that describes other types.
 NpyElement parse_descr(const std::string& descr, std::optional<DType> untyped,
                        const std::string& path);
 
-/// As NumPy writes it; ml_dtypes' V2 and V1 for bf16 and f8.
+/// The name that NumPy writes; ml_dtypes' V2 and V1 for bf16 and f8.
 std::string descr_of(DType dtype);
 
 /// "int64" and NumPy's other names of integers.

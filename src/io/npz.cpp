@@ -16,7 +16,7 @@
 namespace tessera::io {
 namespace {
 
-/// deflate cannot shrink more than this; a member that claims more is a lie or a bomb.
+/// deflate cannot compress further than this; a member that claims more is damaged or a zip bomb.
 constexpr std::uint64_t kMaxDeflateRatio = 1032;
 
 Archive open_archive(const Input& input) {
@@ -40,7 +40,7 @@ Archive open_archive(const Input& input) {
   return Archive(archive);
 }
 
-/// Does the member begin as an .npy file? What cannot be unpacked does not.
+/// Does the member begin like an .npy file? False if it cannot be unpacked.
 bool begins_as_npy(const Archive& archive, zip_uint64_t index) {
   const Member file(zip_fopen_index(archive.get(), index, 0));
   if (!file && zip_error_code_zip(zip_get_error(archive.get())) == ZIP_ER_MEMORY)
@@ -105,7 +105,7 @@ class MemberReader {
     zip_stat_t stat;
     zip_stat_init(&stat);
     if (zip_stat_index(archive.get(), entry.index, 0, &stat) != 0) failed(archive);
-    // libzip takes what the directory says for true, and does not look at what is there.
+    // libzip trusts the directory and does not check the member's own header.
     if (!local_header_is_there(archive_text, entry.index)) {
       bad("its zip header does not begin with PK\\x03\\x04");
     }
@@ -149,7 +149,7 @@ class MemberReader {
     }
   }
 
-  /// The end is where it should be and the checksum is right.
+  /// Checks that the data end at the declared size and the checksum is right.
   void finish() {
     char more = 0;
     const zip_int64_t got = zip_fread(file_.get(), &more, 1);

@@ -22,7 +22,7 @@ struct CloseMember {
 using Archive = std::unique_ptr<zip_t, CloseArchive>;
 using Member = std::unique_ptr<zip_file_t, CloseMember>;
 
-/// Lets the caller say it where libzip ran out of memory; there it often gives no reason at all.
+/// Throws if libzip ran out of memory; libzip often gives no reason then.
 inline void throw_if_memory(zip_error_t& error) {
   const int code = zip_error_code_zip(&error);
   if (code == ZIP_ER_MEMORY || code == ZIP_ER_OK) {
@@ -43,11 +43,11 @@ struct Entry {
   bool bare;  ///< without .npy in the archive too
 };
 
-/// The arrays: members called .npy, and others that NumPy too takes for arrays by how they begin.
+/// The arrays: members called .npy, and others that NumPy accepts as arrays by their first bytes.
 std::vector<Entry> entries_of(const Archive& archive);
 
-/// The entry that np.load(...)[name] gives: `name` as it is in the archive, else without its .npy;
-/// the last of several.
+/// The entry that np.load(...)[name] returns: `name` exactly, else `name` with .npy; the last one
+/// of several.
 const Entry* find_entry(const std::vector<Entry>& entries, const std::string& name);
 
 }  // namespace tessera::io

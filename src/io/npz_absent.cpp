@@ -1,6 +1,5 @@
-// The functions of npz.cpp in a packed program (cmake/packed.cmake), which nothing but the C
-// library is installed: distributions ship libzip only as a shared library. Each is refused in one
-// sentence.
+// The functions of npz.cpp in a packed program (cmake/packed.cmake), which needs only the C
+// library: distributions ship libzip only as a shared library. Each function throws an error.
 #include "failure.hpp"
 #include "formats.hpp"
 

@@ -1,6 +1,6 @@
-// While one lives, SIGXFSZ (file-size limit) and SIGPIPE (reader gone) raised by this thread's own
-// writes do not end the process: the write reports EFBIG or EPIPE, and the pending signal is taken
-// away at the end.
+// During its lifetime, SIGXFSZ (file-size limit) and SIGPIPE (no reader) raised by this thread's
+// own writes do not end the process: the write reports EFBIG or EPIPE, and the destructor removes
+// the pending signal.
 #pragma once
 
 #include <pthread.h>
@@ -19,7 +19,7 @@ class QuietSignals {
     sigaddset(&quiet_, SIGPIPE);
     sigset_t pending;
     sigpending(&pending);
-    // A signal that was pending before is the caller's to handle.
+    // A signal that was pending before is left to the caller.
     if (sigismember(&pending, SIGXFSZ) == 1) sigdelset(&quiet_, SIGXFSZ);
     if (sigismember(&pending, SIGPIPE) == 1) sigdelset(&quiet_, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &quiet_, &before_);

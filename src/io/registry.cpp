@@ -1,6 +1,6 @@
 // The fixed tables that signal handlers read, and the handler that turns a bus error in a mapped
-// file, cut short by somebody else, into a message. An entry is filled before it is published and
-// emptied after it is withdrawn: a handler may look at any time.
+// file, truncated by another process, into a message. An entry is filled before it is published and
+// cleared after it is withdrawn: a handler may read it at any time.
 #include "registry.hpp"
 
 #include <signal.h>
@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kPathBytes = 1024;
 
 struct Slot {
-  std::atomic<bool> taken{false};  ///< somebody is filling, using or clearing it
+  std::atomic<bool> taken{false};  ///< a thread is filling, using or clearing it
   std::atomic<bool> ready{false};  ///< a handler may read it
   pid_t process = 0;               ///< a forked child must not remove its parent's files
   std::uintptr_t begin = 0;
@@ -63,7 +63,7 @@ const Slot* mapping_at(const void* address) noexcept {
 }  // namespace
 
 RegisteredTemporary::RegisteredTemporary(const std::string& path) {
-  // A cut path would name another file.
+  // A truncated path would name another file.
   if (path.size() >= kPathBytes) return;
   slot_ = take(temporaries, path);
   if (slot_ >= 0) temporaries[slot_].ready.store(true);
@@ -100,11 +100,11 @@ void say(const char* text) noexcept {
 void on_bus_error(int signal, siginfo_t* info, void*) {
   const Slot* slot = mapping_at(info->si_addr);
   if (slot == nullptr) {
-    // Not ours: the faulting instruction runs again under the handler that was there before.
+    // Not ours: the faulting instruction runs again under the previous handler.
     sigaction(signal, &previous_action, nullptr);
     return;
   }
-  // Several threads may be in here; the first one says it and ends the process.
+  // Several threads may be here; the first one prints the message and ends the process.
   static std::atomic_flag said = ATOMIC_FLAG_INIT;
   while (said.test_and_set()) pause();
   const bool reading = slot->use == MappedFor::reading;

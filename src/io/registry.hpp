@@ -1,6 +1,6 @@
-// What a signal handler must know: the temporaries to remove and the files that are mapped. Fixed
-// tables of atomics and characters, so that reading them is async-signal-safe. Entries of a full
-// table are simply not known to the handlers.
+// What a signal handler must know: the temporaries to remove and the mapped files. Fixed tables of
+// atomics and characters, so that reading them is async-signal-safe. If a table is full, the
+// handlers do not know further entries.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace tessera::io {
 
-/// Makes a temporary known to remove_temporaries() while it lives. Register before creating it.
+/// Makes a temporary known to remove_temporaries() during its lifetime. Register before creating
+/// it.
 class RegisteredTemporary {
  public:
   explicit RegisteredTemporary(const std::string& path);
@@ -22,7 +23,7 @@ class RegisteredTemporary {
 
 enum class MappedFor { reading, writing };
 
-/// Makes a mapping known to the SIGBUS handler while it lives.
+/// Makes a mapping known to the SIGBUS handler during its lifetime.
 class RegisteredMapping {
  public:
   RegisteredMapping(const void* begin, std::size_t size, const std::string& path, MappedFor use);

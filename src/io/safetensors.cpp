@@ -23,7 +23,7 @@ using nlohmann::json;
 constexpr std::uint64_t kMaxHeader = 100'000'000;
 constexpr std::size_t kPrefix = 8;
 constexpr std::string_view kMetadata = "__metadata__";
-/// No program has arrays of more.
+/// No program uses arrays with more.
 constexpr std::size_t kMostExtents = 64;
 
 struct TensorInfo {
@@ -33,7 +33,8 @@ struct TensorInfo {
 };
 
 struct Contents {
-  json header = json::object();     ///< the library leaves a null torn where [] has no memory
+  /// not null: the library's operator[] on null is not safe if memory runs out
+  json header = json::object();
   std::vector<TensorInfo> tensors;  ///< in the order of their data
   std::size_t data_offset = 0;
 };
@@ -45,12 +46,12 @@ struct Contents {
 }
 
 /// Builds the header from the parser's events, in time linear in its length: the library's own
-/// callback looks again at all that it has read after each object.
+/// callback would scan everything again after each object.
 class HeaderBuilder : public nlohmann::json_sax<json> {
  public:
   json header;
-  std::string twice;  ///< a key that appears twice, which readers would take differently
-  std::string wrong;  ///< what the parser complains of
+  std::string twice;  ///< a key that appears twice, which readers interpret differently
+  std::string wrong;  ///< the parser's error
 
   bool null() override { return put(nullptr); }
   bool boolean(bool value) override { return put(value); }
@@ -58,7 +59,7 @@ class HeaderBuilder : public nlohmann::json_sax<json> {
   bool number_unsigned(number_unsigned_t value) override { return put(value); }
   bool number_float(number_float_t value, const string_t&) override { return put(value); }
   bool string(string_t& value) override { return put(std::move(value)); }
-  bool binary(binary_t&) override { return false; }  // no JSON text has one
+  bool binary(binary_t&) override { return false; }  // JSON text has none
   bool start_object(std::size_t) override { return open(json::object()); }
   bool start_array(std::size_t) override { return open(json::array()); }
   bool end_object() override { return leave(); }
@@ -83,7 +84,7 @@ class HeaderBuilder : public nlohmann::json_sax<json> {
   /// The format has three levels; deeper values are dropped.
   static constexpr std::size_t kMostDepth = 4;
 
-  /// Where the value belongs; nullptr for one that is dropped.
+  /// Where to store the value; nullptr for one that is dropped.
   json* put_value(json value) {
     if (depth_ > open_.size()) return nullptr;
     json* at = next_;
@@ -124,7 +125,7 @@ json parse_json(std::string_view text, const std::string& path) {
   }
   if (!builder.twice.empty()) damaged(path, builder.twice + " is named twice in the header");
   if (!builder.header.is_object()) damaged(path, "the header is not a JSON object");
-  // What the parser passes over, and the format does not.
+  // Violations of the format that the parser accepts.
   if (text.front() != '{') damaged(path, "the header does not begin with '{'");
   if (text.find('\0') != text.npos) damaged(path, "the header holds a zero byte");
   return std::move(builder.header);
@@ -137,7 +138,7 @@ std::uint64_t natural(const json& value, const std::string& path, std::string_vi
   return value.get<std::uint64_t>();
 }
 
-/// The format allows texts only, so that a reader need not expect anything else.
+/// The format allows only strings, so that a reader need not handle anything else.
 void check_metadata(const json& metadata, const std::string& path) {
   if (!metadata.is_object()) damaged(path, cat(kMetadata, " is not a JSON object"));
   for (const auto& [key, value] : metadata.items()) {
@@ -152,7 +153,7 @@ std::optional<DType> known_type(const TensorInfo& info) {
   return std::nullopt;
 }
 
-/// Of a type that is not known, nobody can say how many bytes it takes.
+/// The size of an unknown type is unknown.
 void check_size(const TensorInfo& info, const std::string& path) {
   const auto dtype = known_type(info);
   if (!dtype) return;
@@ -264,7 +265,7 @@ std::vector<std::string> list_safetensors(const Input& input) {
 
 namespace {
 
-/// In the file whose header `input` begins with.
+/// Positions in the file whose header `input` begins with.
 TensorPlace place_of(const Input& input, const std::string& asked) {
   const Contents contents = parse_header(input);
   std::vector<std::string> names;
@@ -284,7 +285,7 @@ TensorPlace locate_safetensors(const std::function<Input(index_t)>& start, std::
   Input input = start(kPrefix);
   if (input.size == kPrefix) std::memcpy(&length, input.data, kPrefix);
   input = start(static_cast<index_t>(kPrefix + std::min(length, kMaxHeader)));
-  input.size = size;  // the rest of the file is compared with what the header says, and not read
+  input.size = size;  // the rest of the file is compared with the header, not read
   return place_of(input, member);
 }
 
@@ -296,7 +297,7 @@ Array read_safetensors(const Input& input, const std::string& asked) {
 
 namespace {
 
-/// Elements to be written, of a tensor of the old file or of the new one.
+/// Elements to write, of a tensor of the old file or of the new one.
 struct Piece {
   std::string name;
   const void* data;
@@ -317,7 +318,7 @@ Piece piece_of(const TensorInfo& info, const Input& old, std::size_t data_offset
   return {info.name, old.data + data_offset + info.begin, bytes, width};
 }
 
-/// The header as text, which says where each piece is.
+/// The header as text, with the position of each piece.
 std::string header_text(json& header, const std::vector<Piece>& pieces, const AtomicFile& file,
                         const std::string& member) {
   std::uint64_t offset = 0;
@@ -332,7 +333,7 @@ std::string header_text(json& header, const std::vector<Piece>& pieces, const At
     throw Error(Category::argument, cat("cannot write ", shown_output(file.path()), ": the name ",
                                         in_quotes(member), " is not UTF-8"));
   }
-  // Blanks up to a boundary of 64 bytes, so that a mapping of the file is aligned for every kernel.
+  // Blanks up to a multiple of 64 bytes, so that a mapping of the file is aligned for every kernel.
   text.append((64 - (kPrefix + text.size()) % 64) % 64, ' ');
   return text;
 }

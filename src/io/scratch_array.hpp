@@ -1,5 +1,5 @@
-// An array in a .npy file that lives no longer than the command: written in place and not flushed
-// to the disk, which takes longer than all else where there are hundreds of small ones.
+// An array in a temporary .npy file, deleted when the command ends: written in place and not
+// flushed to the disk, since flushing hundreds of small files takes longer than everything else.
 #pragma once
 
 #include <fstream>

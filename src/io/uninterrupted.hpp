@@ -1,12 +1,12 @@
-// A signal may interrupt a system call before it has done anything: then it is made again. Not for
-// close(), after which the descriptor is gone in any case.
+// Repeats a system call that a signal interrupted before it did anything. Not for close(), after
+// which the descriptor is closed in any case.
 #pragma once
 
 #include <cerrno>
 
 namespace tessera::io {
 
-/// What `call` returns, once it was not interrupted.
+/// Calls until no signal interrupts; returns the result.
 template <class Call>
 auto uninterrupted(const Call& call) {
   for (;;) {

@@ -1,6 +1,6 @@
-// The directory at the end of a zip archive, read from its bytes without libzip: whether the
-// archive can be opened in linear time, and whether a member is where the directory says. Every
-// archive that libzip opens is asked first.
+// The directory at the end of a zip archive, read without libzip: whether libzip can open the
+// archive in linear time, and whether a member is where the directory says. Runs before libzip
+// opens any archive.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace tessera::io {
 
-/// Refuses an archive that libzip would take more than linear time to open: names that collide in
-/// its hash table, or a directory that is named many times. Anything else wrong is left to libzip.
+/// Refuses an archive that libzip would need more than linear time to open: names that collide in
+/// its hash table, or a directory that is named many times. libzip reports all other defects.
 void refuse_slow_archive(const Input& input);
 
 /// Is there a header where the archive's directory says that member number `index` begins?

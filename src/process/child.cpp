@@ -1,4 +1,4 @@
-// Questions and answers over a socket pair, each with its length in front: see child.hpp.
+// Questions and answers over a socket pair, each preceded by its length: see child.hpp.
 #include "child.hpp"
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ namespace tessera::process {
 
 namespace {
 
-/// How long a signal may wait to be seen.
+/// The longest delay before a signal is noticed.
 constexpr double kLookAroundMs = 100;
 
 bool send_all(int socket, const void* data, std::size_t size) {
@@ -67,7 +67,8 @@ bool receive_message(int socket, char& kind, std::string& text) {
 }
 
 /// Kinds of answers: 'a' an answer, otherwise an error of category kind - '0'.
-/// What cannot be answered, as without memory, ends the process: the parent sees that and says it.
+/// If no answer can be made, as without memory, the process ends: the parent notices and reports
+/// it.
 [[noreturn]] void serve(int socket, const std::function<Child::Answer()>& start) noexcept {
   std::set_terminate([] { _exit(1); });
   Child::Answer answer;
@@ -93,7 +94,7 @@ bool receive_message(int socket, char& kind, std::string& text) {
 }
 
 void become_quiet(Child::Talk talk) {
-  // Ctrl-C and Ctrl-\\ reach the whole group: the parent decides, and takes its children with it.
+  // Ctrl-C and Ctrl-\\ reach the whole group: the parent decides, and ends its children.
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGQUIT, SIG_IGN);
   for (int number : {SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) {
@@ -124,7 +125,7 @@ Child::Child(std::function<Answer()> start, Talk talk) {
   }
   if (pid_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(0);  // it ended before the line above
+    if (getppid() != parent) _exit(0);  // the parent ended before the line above
     close(pair[0]);
     become_quiet(talk);
     serve(pair[1], start);
@@ -157,7 +158,7 @@ void Child::await_answer(double seconds) {
   for (;;) {
     try {
       throw_if_interrupted();
-    } catch (const Interrupted&) {  // its answer would come to another question
+    } catch (const Interrupted&) {  // a late answer would be taken for the next question's
       gone_ = "interrupted";
       end();
       throw;
@@ -165,7 +166,7 @@ void Child::await_answer(double seconds) {
     const double left = seconds > 0 ? seconds - seconds_since(start) : 1;
     if (left <= 0) give_up(cat("no answer after ", seconds, " s"));
     pollfd ready{socket_, POLLIN, 0};
-    // A signal between the check above and here is seen in the next round.
+    // A signal between the check above and poll() is noticed in the next iteration.
     const int polled = poll(&ready, 1, static_cast<int>(std::min(kLookAroundMs, left * 1e3 + 1)));
     if (polled > 0 || (polled < 0 && errno != EINTR)) return;
   }
@@ -180,7 +181,7 @@ std::string Child::ask(const std::string& question, double seconds) {
   if (good) await_answer(seconds);
   good = good && receive_message(socket_, kind, text);
   if (!good) {
-    kill(pid_, SIGKILL);  // nothing if it is dead already
+    kill(pid_, SIGKILL);  // has no effect if it is dead already
     int status = 0;
     while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
     }

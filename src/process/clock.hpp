@@ -1,4 +1,4 @@
-// The clock by which the command measures.
+// The clock of all measurements of the command.
 #pragma once
 
 #include <chrono>

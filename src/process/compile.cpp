@@ -54,7 +54,7 @@ std::string text_of(const fs::path& file) {
 
 constexpr const char* kMain = "#include \"tessera/check/file_program.hpp\"\n";
 
-/// What the linker said, in a sentence where it is the usual mistake.
+/// The linker's message, as a sentence for the common error.
 [[noreturn]] void refuse_to_link(const std::string& what, const std::string& said) {
   if (said.find("multiple definition of `main'") != std::string::npos)
     throw Error(Category::unavailable, cat(what, " defines main()"),
@@ -109,7 +109,7 @@ ProgramEnd run_compiler(Words words, const std::string& stderr_file, const std::
   words.insert(words.begin(), first.begin(), first.end());
   ProgramRun run{
       .words = words, .stderr_file = stderr_file, .stdout_file = stderr_file, .folder = folder};
-  run.environment = {"LC_ALL=C.UTF-8", "LANGUAGE="};  // its messages are read, in English
+  run.environment = {"LC_ALL=C.UTF-8", "LANGUAGE="};  // its messages are parsed, in English
   run.seconds = seconds;
   const ProgramEnd end = run_program(run);
   if (!end.started || end.exit_code == 127)

@@ -1,4 +1,4 @@
-// Makes a program of a file with a kernel, for the checker, with the system's compiler.
+// Compiles a file with a kernel into a program for the checker, with the system's compiler.
 #pragma once
 
 #include <filesystem>
@@ -12,14 +12,14 @@ namespace tessera::process {
 
 struct Compilation {
   std::filesystem::path source;  ///< defines check_kernel (check/file.hpp)
-  std::string what;              ///< what messages call it: "kernel.cpp"
+  std::string what;              ///< its name in messages: "kernel.cpp"
   std::string flags;             ///< further options of the compiler
   bool for_debugger = false;     ///< not optimised
 };
 
-/// The program, in `folder`. The compiler is CXX (words: "ccache g++"), else c++; its messages go
-/// to our stderr. Throws Error(unavailable) where there is no compiler or no library, where the
-/// source does not compile.
+/// The program, in `folder`. The compiler is CXX (may have several words: "ccache g++"), else c++;
+/// its messages go to our stderr. Throws Error(unavailable) if there is no compiler or no library,
+/// or if the source does not compile.
 std::filesystem::path compile(const Compilation& compilation, const std::filesystem::path& folder);
 
 /// Where the headers and the library are.
@@ -27,24 +27,24 @@ struct Installed {
   std::filesystem::path include, library;
 };
 /// Beside this program: an installed prefix, or a build folder, whose cache names the sources.
-/// Throws Error(unavailable) where they are not there.
+/// Throws Error(unavailable) if they are not found.
 Installed installed();
 
-/// A folder to be searched for headers before all others, as an option: there is this header as GCC
-/// has compiled it with the library (cmake/compiled_header.cmake). Nothing where a header has
-/// changed since; whether compiler and options are the same GCC looks itself.
+/// An option that searches a folder for headers before all others: it has this header precompiled
+/// by GCC with the library (cmake/compiled_header.cmake). Empty if a header has changed since; GCC
+/// itself checks that compiler and options are the same.
 std::vector<std::string> compiled_header(const Installed& at, const std::string& header);
 
-/// Runs the compiler with these words behind its own; its stderr goes to ours or to a file.
-/// It runs in `folder`, or here, and is ended after so many seconds; 0: never. Throws
-/// Error(unavailable) where there is no compiler.
+/// Runs the compiler with these arguments after its own; its stderr goes to ours or to a file. It
+/// runs in `folder`, or here, and is ended after `seconds`; 0: never. Throws Error(unavailable) if
+/// there is no compiler.
 ProgramEnd run_compiler(std::vector<std::string> words, const std::string& stderr_file = {},
                         const std::string& folder = {}, double seconds = 0);
 
-/// What the linker needs for a program that uses the library.
+/// The arguments that the linker needs for a program that uses the library.
 std::vector<std::string> link_words(const Installed& at);
 
-/// The words of a text, apart by blanks; quotes of both kinds hold words together.
+/// The words of a text, separated by blanks; quotes of both kinds hold words together.
 std::vector<std::string> split_words(std::string_view text);
 
 }  // namespace tessera::process

@@ -24,7 +24,7 @@ bool is_context(std::string_view line) {
 
 bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// Behind the bracket that closes the one at `at`, of any kind.
+/// The position after the bracket that closes the one at `at`, of any kind.
 std::size_t behind_arguments(std::string_view line, std::size_t at) {
   constexpr std::string_view opening = "<{(", closing = ">})";
   int depth = 0;
@@ -88,7 +88,7 @@ std::string without_values(std::string_view line) {
     std::size_t end = i + 1;
     for (int depth = 1; end < line.size() && depth > 0; ++end)
       depth += line[end] == '{' ? 1 : line[end] == '}' ? -1 : 0;
-    if (line[end - 1] != '}' || end - i < 16) continue;  // a tile or a block stays as it is
+    if (line[end - 1] != '}' || end - i < 16) continue;  // a tile or a block is kept
     out += "...}";
     i = end - 1;
   }

@@ -1,4 +1,4 @@
-// What a compiler said of a file, for the one who wrote the file.
+// A compiler's messages about a file, shortened for its author.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace tessera::process {
 
-/// `said` without the way through this library by which GCC comes to a template ("required from"),
-/// and with the values of layouts, which are types here, as "{...}". What stands at a line of
-/// `source` is kept, and so is every error.
+/// `said` without the path through this library by which GCC reaches a template ("required from"),
+/// and with the values of layouts, which are types here, as "{...}". Keeps messages about lines of
+/// `source`, and every error.
 std::string readable_messages(const std::string& said, const std::string& source);
 
 /// "tessera::Layout{...}" instead of the dozens of numbers between its braces.

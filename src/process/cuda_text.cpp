@@ -1,4 +1,4 @@
-// Reads words: see cuda_text.hpp.
+// Splits a source text into words: see cuda_text.hpp.
 #include "cuda_text.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 16> kWords = {
 
 bool is_of_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// Goes through a text word by word, past comments and literals.
+/// Reads a text word by word, skipping comments and literals.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
@@ -44,7 +44,7 @@ class Reader {
                                          text_.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
     at_ = end;
   }
-  /// Past the next `closing`.
+  /// Skips past the next `closing`.
   void skip_past(std::string_view closing, std::size_t from) {
     const auto found = text_.find(closing, from);
     skip_to(found == std::string_view::npos ? text_.size() : found + closing.size());
@@ -83,7 +83,7 @@ class Reader {
     return text_.substr(begin, at_ - begin);
   }
 
-  /// kernel<<<grid, block>>>(...), but neither operator<<<T> nor a mark of a merge.
+  /// kernel<<<grid, block>>>(...), but neither operator<<<T> nor a merge conflict marker.
   bool is_launch() const {
     return starts("<<<") && !starts("<<<<") && (at_ == 0 || text_[at_ - 1] != '<') &&
            !text_.substr(0, at_).ends_with("operator") &&

@@ -1,5 +1,5 @@
-// Is a text written in CUDA C++? The checker takes kernels in Tessera's language, which no compiler
-// says to someone who gives it the other.
+// Is a text written in CUDA C++? Here the checker expects a kernel in Tessera's language, and the
+// errors of a C++ compiler would not say so.
 #pragma once
 
 #include <optional>
@@ -13,11 +13,11 @@ struct CudaWord {
   std::string word;
   int line;
 };
-/// The first in the text, comments and literals aside; nothing where there is none.
+/// The first in the text, outside comments and literals; nothing if there is none.
 std::optional<CudaWord> cuda_word(std::string_view text);
 
-/// The same of a text that is CUDA and nothing else: it neither includes a header of Tessera nor
-/// names the function that the checker calls.
+/// The same for a text that is CUDA alone: it neither includes a header of Tessera nor names the
+/// function that the checker calls.
 std::optional<CudaWord> plain_cuda(std::string_view text);
 
 }  // namespace tessera::process

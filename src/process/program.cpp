@@ -22,8 +22,8 @@ namespace tessera::process {
 
 namespace {
 
-/// A group of its own, so that what a compiler starts can be ended with it; and the signals that
-/// the command ignores as every program has them.
+/// A process group of its own, so that the children of a compiler can be ended with it; and default
+/// handlers for the signals that the command ignores.
 void set_attributes(posix_spawnattr_t& attributes, const ProgramRun& run) {
   sigset_t ordinary;
   sigemptyset(&ordinary);
@@ -42,7 +42,7 @@ bool is_given(const std::vector<std::string>& given, std::string_view variable) 
                      [&](const auto& each) { return each.starts_with(name); });
 }
 
-/// 0 where it cannot be started.
+/// Returns 0 if it cannot be started.
 pid_t start(const ProgramRun& run) {
   std::vector<char*> words;
   for (const auto& word : run.words) words.push_back(const_cast<char*>(word.c_str()));
@@ -83,7 +83,7 @@ int wait_for(pid_t pid) {
   return status;
 }
 
-/// A compiler removes its temporaries when it is asked to end, not when it is killed.
+/// A compiler removes its temporaries at SIGTERM, not at SIGKILL.
 void end_gently(pid_t pid) {
   kill(-pid, SIGTERM);
   for (int tries = 0; tries < 400 && waitpid(pid, nullptr, WNOHANG) != pid; ++tries) {
@@ -120,7 +120,7 @@ ProgramEnd run_program(const ProgramRun& run) {
   bool timed_out = false;
   for (int status = 0;;) {
     if (waitpid(pid, &status, WNOHANG) == pid) {
-      kill(-pid, SIGKILL);  // what it has started and left behind
+      kill(-pid, SIGKILL);  // children that it started and left running
       return end_of(status, timed_out);
     }
     try {

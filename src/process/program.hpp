@@ -1,5 +1,5 @@
 // Runs another program and waits for it: a compiler, a kernel's own program, a debugger. Ctrl-C and
-// a time limit end it with all that it has started.
+// a time limit end it with all processes that it has started.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 namespace tessera::process {
 
 struct ProgramRun {
-  std::vector<std::string> words;        ///< the program, looked for on the PATH, and its arguments
-  std::string stderr_file;               ///< where its stderr goes; empty: to ours
-  std::string stdout_file;               ///< the same of its stdout; both may go to one file
+  std::vector<std::string> words;        ///< the program, searched on the PATH, and its arguments
+  std::string stderr_file;               ///< its stderr; empty: ours
+  std::string stdout_file;               ///< its stdout, likewise; both may go to one file
   bool prints_to_stderr = false;         ///< without stdout_file: its stdout goes to our stderr
   std::string folder;                    ///< where it runs; empty: here
-  std::vector<std::string> environment;  ///< "NAME=value", beside ours and instead
-  double seconds = 0;                    ///< it is killed after so many; 0: never
-  bool owns_terminal = false;            ///< Ctrl-C is its own to handle
+  std::vector<std::string> environment;  ///< "NAME=value", added to ours or replacing them
+  double seconds = 0;                    ///< time limit; 0: none
+  bool owns_terminal = false;            ///< it handles Ctrl-C itself
 };
 
 struct ProgramEnd {
@@ -28,7 +28,7 @@ struct ProgramEnd {
   std::string text() const;
 };
 
-/// Its stdin is ours. Throws Interrupted at a noted signal, when the program is gone.
+/// Its stdin is ours. Throws Interrupted at a noted signal, after the program has ended.
 ProgramEnd run_program(const ProgramRun& run);
 
 }  // namespace tessera::process

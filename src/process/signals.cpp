@@ -22,9 +22,9 @@ namespace {
 char signal_name[64] = "tessera";
 
 std::atomic<bool> noting{false};  // are signals noted instead of obeyed?
-std::atomic<int> noted{0};        // the one that was
-std::atomic<bool> ending{false};  // nothing is drawn any more
-std::atomic<int> drawing{0};      // who draws just now
+std::atomic<int> noted{0};        // the noted signal
+std::atomic<bool> ending{false};  // drawing is over
+std::atomic<int> drawing{0};      // the number of threads that draw now
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 void say(const char* text) {
@@ -47,21 +47,21 @@ void end_by_signal(int number) {
   for (int i = 0; drawing > 0 && i < 100; ++i) nanosleep(&moment, nullptr);
   if (isatty(2) == 1) {
     [[maybe_unused]] const auto written =
-        write(2, "\r\033[K", 4);  // a progress bar may be there, and the terminal's ^C
+        write(2, "\r\033[K", 4);  // clears a progress bar and the terminal's ^C
   }
   say(number == SIGINT ? "interrupted" : "ended by a signal");
   _exit(128 + number);
 }
 
-/// The program itself is at fault, or somebody wants its core: that stays the way it ends.
+/// The program itself crashed, or the user wants a core dump: the signal keeps its effect.
 void end_by_crash(int number) {
   remove_temporaries();
   signal(number, SIG_DFL);
   raise(number);
 }
 
-/// Handles a signal that would end the process; nohup, and shells for jobs in the background, have
-/// some ignored, and sanitizers and profilers handle some: that stays.
+/// Handles a signal that would end the process. Signals that are ignored (nohup, background jobs of
+/// shells) or handled (sanitizers, profilers) stay so.
 void handle(int number, void (*handler)(int), int flags) {
   struct sigaction action {};
   struct sigaction before {};
@@ -74,7 +74,7 @@ void handle(int number, void (*handler)(int), int flags) {
 
 [[noreturn]] void end_by_terminate() {
   remove_temporaries();
-  // Nothing may be allocated here, so the exception itself is not looked at.
+  // Nothing may be allocated here, so the exception itself is not examined.
   const std::type_info* const type = abi::__cxa_current_exception_type();
   say(type != nullptr && *type == typeid(std::bad_alloc)
           ? "not enough memory"
@@ -91,7 +91,7 @@ void install_signal_handlers() {
   for (int number = SIGRTMIN; number <= SIGRTMAX; ++number) handle(number, end_by_signal, 0);
   for (int number : {SIGSEGV, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS})
     handle(number, end_by_crash, SA_ONSTACK);
-  // A write that hits these reports EPIPE or EFBIG instead.
+  // A write that would raise these reports EPIPE or EFBIG instead.
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
 }

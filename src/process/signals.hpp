@@ -9,27 +9,27 @@ namespace tessera::process {
 
 /// Ctrl-C, SIGTERM, SIGHUP, SIGQUIT and all others that ask a program to end remove temporaries and
 /// end with 128 + number (130 for Ctrl-C); a crash (SIGSEGV, SIGABRT, ...) removes them and stays a
-/// crash. A file that shrinks while it is read (SIGBUS) ends with 3. Closed pipes and file-size
-/// limits become ordinary errors.
+/// crash. A file that is truncated while it is read (SIGBUS) ends with 3. Closed pipes and
+/// file-size limits become ordinary errors.
 void install_signal_handlers();
 
-/// An exception that no one catches ends with 1 and one line: above all where memory runs out
-/// before main, or while an error is being reported.
+/// An uncaught exception ends with 1 and one line: usually if memory runs out before main, or while
+/// an error is reported.
 void install_terminate_handler();
 
-/// "tessera multiply", for the line that a handler writes.
+/// "tessera multiply", for the line that a handler prints.
 void set_signal_name(const std::string& command);
 
-/// A signal that was noted: thrown where work can be left. Nothing but its catcher in the command
-/// may stop it, so it is no Error.
+/// A noted signal, thrown at points where work can stop. Not an Error, so that only the command's
+/// own handler catches it.
 struct Interrupted : std::exception {
   explicit Interrupted(int signal_) : signal(signal_) {}
   const char* what() const noexcept override { return "interrupted"; }
   int signal;
 };
 
-/// While it lives, the first of these signals is only noted, for work whose part is worth keeping;
-/// a second one ends the command as ever.
+/// During its lifetime, the first of these signals is only noted, for work whose partial result is
+/// worth keeping; a second one ends the command as usual.
 class InterruptsAreNoted {
  public:
   InterruptsAreNoted();
@@ -38,8 +38,8 @@ class InterruptsAreNoted {
   InterruptsAreNoted& operator=(const InterruptsAreNoted&) = delete;
 };
 
-/// Around what another thread draws on the terminal: false once a signal ends the command, whose
-/// line comes last. A thread that draws takes no signals itself (no_signals_here).
+/// Encloses drawing on the terminal by another thread: false once a signal ends the command, whose
+/// line comes last. A thread that draws handles no signals itself (no_signals_here).
 class Drawing {
  public:
   Drawing();
@@ -53,7 +53,7 @@ class Drawing {
 };
 void no_signals_here();
 
-/// Throws Interrupted once a signal was noted.
+/// Throws Interrupted if a signal was noted.
 void throw_if_interrupted();
 
 }  // namespace tessera::process

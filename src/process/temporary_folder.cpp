@@ -18,10 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr const char* kPrefix = "tessera-check-";
-/// Somebody may still look at what is left, or be about to lock it.
+/// Another process may still read the remaining files, or be about to lock the folder.
 constexpr std::time_t kYoung = 3600;
 
-/// The lock of a folder, or -1 where another process has it.
+/// The lock of a folder, or -1 if another process holds it.
 int locked(const fs::path& folder) {
   const int lock = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0) return lock;
@@ -29,7 +29,7 @@ int locked(const fs::path& folder) {
   return -1;
 }
 
-/// Removes the user's folders that a command has left which was killed.
+/// Removes folders of this user that a killed command has left.
 void remove_abandoned(const fs::path& place) {
   std::error_code failed;
   for (const auto& each : fs::directory_iterator(place, failed)) {

@@ -1,5 +1,5 @@
-// A folder below the system's folder for temporary files that goes, with all in it, when the scope
-// ends; where the command is killed, with the next one that makes a folder.
+// A folder below the system's folder for temporary files. It is removed with its content at the end
+// of the scope; if the command is killed, the next command that makes a folder removes it.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@ namespace tessera::process {
 
 class TemporaryFolder {
  public:
-  /// Throws Error(unavailable) where none can be made.
+  /// Throws Error(unavailable) if none can be made.
   TemporaryFolder();
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
@@ -17,7 +17,7 @@ class TemporaryFolder {
 
  private:
   std::filesystem::path path_;
-  int lock_ = -1;  ///< held while somebody uses the folder, and let go of by the system
+  int lock_ = -1;  ///< held during use; the system releases it when the process ends
 };
 
 }  // namespace tessera::process

@@ -1,4 +1,4 @@
-// Options that name algorithms and element types of products, and the names they take.
+// Options that name algorithms and element types of products, and the names that they accept.
 #pragma once
 
 #include "options.hpp"
@@ -8,14 +8,13 @@ namespace tessera::shell {
 
 /// The names of all element types.
 std::vector<std::string> dtype_names();
-/// Of those with a product whose A, B and C have that type; `operands` adds the types of A and B of
-/// products into another type.
+/// The types with a product whose A, B and C all have that type; `operands` adds the types of A and
+/// B of products into another type.
 enum class Products { of_one_type, operands };
 std::vector<std::string> product_dtype_names(Products products = Products::of_one_type);
 /// The names of all algorithms in the order of the ladder.
 std::vector<std::string> algorithm_names();
-/// As parse_dtype, where `taken` are the names to expect. Throws Error(type) with those and the
-/// nearest of them.
+/// As parse_dtype, for the names `taken`. Throws Error(type) with those and the nearest of them.
 DType named_dtype(const std::string& text,
                   const std::vector<std::string>& taken = product_dtype_names());
 /// The algorithm's own name, or one of `also`. Throws Error(argument) with the nearest name.

@@ -1,4 +1,4 @@
-// What this program was built with and what this processor offers.
+// How this program was built, and what this CPU offers.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace tessera::shell {
 std::string compiler_text();
 /// "release" or "debug".
 std::string build_type();
-/// Of the instruction sets that matter here, those this processor and operating system offer.
+/// The relevant instruction sets that this CPU and operating system offer.
 std::vector<std::string> instruction_sets();
-/// What --version prints: one fact per line.
+/// The text of --version: one fact per line.
 std::string version_text();
 
 }  // namespace tessera::shell

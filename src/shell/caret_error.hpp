@@ -1,4 +1,4 @@
-// A mistake in an expression of the command line, shown with a caret under its place.
+// An error in an expression of the command line, shown with a caret below its position.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace tessera::shell {
 struct CaretError : Error {
   CaretError(const ExpressionError& error, const std::string& text)
       : Error(error.category(), error.problem()), picture(caret(text, error.column())) {}
-  std::string picture;  ///< two lines: the text, and ^ under the mistake
+  std::string picture;  ///< two lines: the text, and ^ below the error
 };
 
 }  // namespace tessera::shell

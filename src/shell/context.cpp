@@ -23,14 +23,15 @@ namespace {
               cat("cannot write the result to standard output: ", std::strerror(errno)));
 }
 
-/// kind: what is before the text, painted or not.
+/// `kind`: the prefix of the text, possibly coloured.
 void write_line(const std::string& command, std::string_view text, const std::string& kind = {}) {
   std::string line;
   for (char c : text) line += c == '\n' || c == '\r' ? ' ' : c;
   line =
       wrapped(command + ": " + kind + printable(line, line.size()), terminal_columns(Stream::err)) +
       '\n';
-  std::fwrite(line.data(), 1, line.size(), stderr);  // nothing can be said if stderr itself is gone
+  // if stderr itself fails, nothing can be reported
+  std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 bool set(const char* variable) {
@@ -80,8 +81,8 @@ void Context::warn(std::string_view text) const {
 }
 
 void Context::error(std::string_view text) const {
-  // The library names the operation ("multiply: A has ..."), the command's name has said it
-  // already.
+  // The library names the operation ("multiply: A has ..."), which the name of the command already
+  // says.
   const std::string operation = command.substr(command.rfind(' ') + 1) + ": ";
   if (text.starts_with(operation)) text.remove_prefix(operation.size());
   write_line(command, text);

@@ -1,7 +1,7 @@
-// What every sub-command shares: where results and talk go, colours, and how it ends.
-// Results go to stdout through print(), everything else to stderr through note() and warn(). A
-// result that cannot be written is an error, never silence. Exit codes: 0 done, 1 failed, 2 usage,
-// 3 input file, 4 not available, 130 Ctrl-C, 141 the reader of stdout has gone.
+// What every sub-command shares: output streams, colours, exit codes. Results go to stdout through
+// print(), everything else to stderr through note() and warn(). A result that cannot be written is
+// always an error. Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 invalid input file, 4
+// not available, 130 Ctrl-C, 141 the reader of stdout has closed it.
 #pragma once
 
 #include <exception>
@@ -19,29 +19,29 @@ enum class ColorMode { automatic, always, never };
 enum class Stream { out, err };
 enum class Ink { bold, dim, red, green, yellow };
 
-/// Whoever read standard output has gone: the command ends without a word, as others do then.
+/// The reader of standard output has closed it: the command ends silently, as other programs do.
 struct ClosedPipe : std::exception {
   const char* what() const noexcept override { return "the reader of standard output has gone"; }
 };
 
 struct Context {
   bool json = false;   ///< one JSON document on stdout and nothing else
-  bool quiet = false;  ///< no talk on stderr but errors
+  bool quiet = false;  ///< on stderr only errors
   int verbosity = 0;   ///< how many -v
   ColorMode color = ColorMode::automatic;
-  std::string config_file;          ///< --config; empty: the usual places
+  std::string config_file;          ///< --config; empty: the default files
   std::string command = "tessera";  ///< "tessera multiply": begins each message
   const CLI::App* root = nullptr;
-  /// What to do once the whole command line is understood; returns the exit code. Each
-  /// sub-command's callback sets it.
+  /// Runs after the whole command line is parsed; returns the exit code. Each sub-command's
+  /// callback sets it.
   std::function<int()> action;
 
-  /// Adds to the result on stdout. Throws Error(resource) when it cannot be written, ClosedPipe
-  /// where nobody reads it.
+  /// Adds to the result on stdout. Throws Error(resource) if it cannot be written, ClosedPipe if
+  /// the reader has closed it.
   void print(std::string_view text) const;
-  /// The same for sentences: on a terminal in lines that fit it.
+  /// The same for sentences: wrapped on a terminal.
   void print_wrapped(std::string_view text) const;
-  /// Writes out what print() has kept. Called once by main, and where results should appear early.
+  /// Flushes the output of print(). Called once by main, and where results should appear early.
   void flush() const;
   /// One line on stderr, "tessera multiply: text", broken to a terminal's width; not with --quiet.
   void note(std::string_view text) const;
@@ -52,12 +52,12 @@ struct Context {
   /// One line on stderr, always. Line breaks inside `text` become blanks.
   void error(std::string_view text) const;
 
-  /// The flag wins, then NO_COLOR, then CLICOLOR_FORCE, then whether `stream` is a terminal.
+  /// The option wins, then NO_COLOR, then CLICOLOR_FORCE, then whether `stream` is a terminal.
   bool colored(Stream stream) const;
   std::string paint(std::string_view text, Ink ink, Stream stream = Stream::out) const;
 };
 
-/// True where `stream` is a terminal that can move its cursor.
+/// True if `stream` is a terminal that can move its cursor.
 bool is_terminal(Stream stream);
 /// Characters in a line of the terminal, by itself or by COLUMNS; 0 where `stream` is none or its
 /// width is unknown.

@@ -1,4 +1,5 @@
-// What --help looks like: two columns, wrapped. A file of its own, as only here CLI11's formatter
+// The format of --help: two columns, wrapped. A separate file, so that only this one compiles
+// CLI11's formatter.
 // is compiled.
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// In a file of its own: what writes a document takes a compiler seconds.
+// A separate file, since the code that writes a document takes seconds to compile.
 #include "json_text.hpp"
 
 namespace tessera::shell {

@@ -1,4 +1,4 @@
-// How the command makes and prints JSON: indented, a line break at the end, and never an error for
+// How the command makes and prints JSON: indented, with a final line break, and without errors for
 // file names and arguments that are not UTF-8.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace tessera::shell {
 
-/// Where a document or a part of it begins. A null value that becomes an object by its first key
-/// will do only while there is memory: without, nlohmann 3.11.2 crashes in its destructor.
+/// An empty object, to start a document or a part of it. A null value also becomes an object by its
+/// first key, but if memory runs out there, nlohmann 3.11.2 crashes in its destructor.
 inline nlohmann::ordered_json json_object() { return nlohmann::ordered_json::object(); }
 
 /// JSON has no NaN and no infinity.

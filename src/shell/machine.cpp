@@ -47,7 +47,7 @@ index_t meminfo_bytes(const std::string& key) {
   return std::max<index_t>(0, leading_number(value_of("/proc/meminfo", key))) * 1024;
 }
 
-/// Folder of this process in the unified cgroup hierarchy, or the root of it.
+/// Folder of this process in the unified cgroup hierarchy, or its root.
 std::string cgroup_folder() {
   std::ifstream file("/proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {
@@ -56,8 +56,8 @@ std::string cgroup_folder() {
   return "/sys/fs/cgroup";
 }
 
-/// The first line of `name` in this process's cgroup, also where the hierarchy is mounted at the
-/// root (containers), or of `legacy` below /sys/fs/cgroup (version 1).
+/// The first line of `name` in this process's cgroup, also if the hierarchy is mounted at the root
+/// (containers), or of `legacy` below /sys/fs/cgroup (version 1).
 std::string cgroup_line(const std::string& name, const std::string& legacy) {
   for (const auto& path :
        {cgroup_folder() + "/" + name, "/sys/fs/cgroup/" + name, "/sys/fs/cgroup/" + legacy}) {
@@ -97,7 +97,7 @@ std::vector<Cache> caches_of_first_cpu() {
 }
 
 /// "AuthenticAMD family 25 model 17 stepping 1", on Arm "0x41 part 0xd4f variant 0x0 revision 0";
-/// hypervisors leave out of the model's name what these say.
+/// hypervisors omit these details from the model's name.
 std::string stepping_text() {
   std::string out;
   for (const auto& [key, word] : {std::pair{"vendor_id", ""},
@@ -183,7 +183,8 @@ ProcessorTicks processor_ticks(const std::string& stat) {
     if (!line.starts_with("cpu") || digit != 3) continue;  // "cpu " is the sum of all
     std::istringstream words(line.substr(3));
     int processor = -1;
-    // user, nice, system, idle, iowait, irq, softirq, steal; what follows is part of user.
+    // user, nice, system, idle, iowait, irq, softirq, steal; the columns after them are part of
+    // user.
     std::array<double, 8> ticks{};
     words >> processor;
     for (double& each : ticks) words >> each;

@@ -1,4 +1,4 @@
-// Options that check themselves: see options.hpp.
+// Options that check their values: see options.hpp.
 #include "options.hpp"
 
 #include <CLI/CLI.hpp>
@@ -35,7 +35,7 @@ Number whole_number(const std::string& text, Number least, const char* expected)
   return value;
 }
 
-/// The place of `text` in `names`. Throws Error(argument) with the nearest name.
+/// The index of `text` in `names`. Throws Error(argument) with the nearest name.
 std::size_t choice(const std::string& text, const std::vector<std::string>& names) {
   const auto at = std::find(names.begin(), names.end(), text);
   if (at != names.end()) return static_cast<std::size_t>(at - names.begin());

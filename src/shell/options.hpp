@@ -1,7 +1,7 @@
-// Building blocks for the option tree: options that check their value when it is read and answer in
-// one sentence, with the nearest known name where a name is misspelt. The type name of an option
-// says what completion offers for it: FILE, ALGORITHM, ALGORITHMS, KERNEL, KERNEL|FILE, SUITES,
-// PUZZLE, TYPE, TOPIC, or the choices themselves joined by '|'.
+// Building blocks for the option tree: options that check their value when it is parsed and report
+// an error in one sentence, with the nearest known name. The type name of an option says what
+// completion offers for it: FILE, ALGORITHM, ALGORITHMS, KERNEL, KERNEL|FILE, SUITES, PUZZLE, TYPE,
+// TOPIC, or the choices themselves joined by '|'.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 #include "context.hpp"
 #include "tessera/core/config.hpp"
 
-namespace CLI {  // its headers take seconds to compile: only who uses its members includes them
+namespace CLI {  // its headers take seconds to compile: include them only where members are used
 class App;
 class Option;
 class FormatterBase;
@@ -23,7 +23,7 @@ class FormatterBase;
 
 namespace tessera::shell {
 
-/// A sub-command with the common options and its examples below the help; configuration files may
+/// A sub-command with the common options and its examples after the help; configuration files may
 /// set its options.
 CLI::App* add_command(CLI::App& parent, Context& context, std::string name, std::string description,
                       std::string examples);
@@ -32,24 +32,24 @@ void add_common_options(CLI::App& app, Context& context);
 /// --json.
 void add_json_option(CLI::App& app, Context& context, std::string description);
 
-/// What the command does when its options are read; the result is the exit status.
+/// What the command does after its options are parsed; returns the exit code.
 void on_run(CLI::App& app, Context& context, std::function<int()> action);
-/// The same; words that no option takes are in `rest` then.
+/// The same; `rest` receives the arguments that no option accepts.
 void on_run(CLI::App& app, Context& context, std::vector<std::string>& rest,
             std::function<int()> action);
 /// One of its sub-commands must follow; the help lists them.
 void require_command(CLI::App& app);
-/// An option whose value `accept` takes; what it throws becomes one line that begins with the
+/// An option whose value is passed to `accept`; an exception becomes one line that begins with the
 /// option's name.
 CLI::Option* add_checked(CLI::App& app, const std::string& flags,
                          std::function<void(const std::string&)> accept, std::string description,
                          std::string type_name);
 /// A switch.
 CLI::Option* add_flag(CLI::App& app, std::string flags, bool& target, std::string description);
-/// Any text; `type_name` is what the help calls it.
+/// Any text; `type_name` is its placeholder in the help.
 CLI::Option* add_text(CLI::App& app, std::string flags, std::string type_name, std::string& target,
                       std::string description);
-/// A text without a flag, which must be given.
+/// A required text without a flag.
 CLI::Option* add_argument(CLI::App& app, std::string name, std::string type_name,
                           std::string& target, std::string description);
 /// Any number of texts without a flag.
@@ -58,7 +58,7 @@ CLI::Option* add_arguments(CLI::App& app, std::string name, std::string type_nam
 /// One of `names`.
 CLI::Option* add_choice(CLI::App& app, std::string flags, std::string& target,
                         std::vector<std::string> names, std::string description);
-/// --cxxflags, -I and -D: options of the compiler, as one text of words.
+/// --cxxflags, -I and -D: options of the compiler, as one text.
 void add_compiler_flags(CLI::App& app, std::string& flags);
 /// An extent: a whole number >= 0.
 CLI::Option* add_extent(CLI::App& app, std::string flags, index_t& target, std::string description);
@@ -69,7 +69,7 @@ CLI::Option* add_seed(CLI::App& app, std::string flags, std::uint64_t& target,
                       std::string description);
 /// Any number, "nan" and "inf" included.
 CLI::Option* add_number(CLI::App& app, std::string flags, double& target, std::string description);
-/// The same, for an option whose absence is not the same as its default.
+/// The same, for an option whose absence differs from its default.
 CLI::Option* add_number(CLI::App& app, std::string flags, std::optional<double>& target,
                         std::string description);
 /// A number from `least` to `most`.

@@ -1,5 +1,5 @@
-// The progress bar: a thread of its own redraws it, so that work which reports rarely still shows
-// its time.
+// The progress bar. Its own thread redraws it, so that the time advances even if work rarely
+// reports.
 #include "progress.hpp"
 
 #include <fmt/format.h>
@@ -24,9 +24,9 @@ constexpr auto kFirstDrawing = std::chrono::milliseconds(700);
 constexpr auto kRedraw = std::chrono::milliseconds(200);
 constexpr auto kPlainLine = std::chrono::seconds(5);
 constexpr int kBarWidth = 24;
-/// Expected times are believed like so much of the work done in just that time.
+/// The weight of an expected time in the estimate of the speed.
 constexpr double kTrust = 0.1;
-/// Of a step under way no more than this counts as done before its end is told.
+/// The largest part of a running step that counts as done.
 constexpr double kMostOfStep = 0.95;
 }  // namespace
 
@@ -44,7 +44,7 @@ Pace::Estimate Pace::at(double now) const {
   if (!(total_ > 0)) return {};
   const double walked = std::min((now - updated_) * speed(), kMostOfStep * next_);
   const double share = std::clamp((done_ + walked) / total_, 0.0, 1.0);
-  // Too little done says too little about the speed.
+  // Too little work is done to estimate the speed.
   if (speed() <= 0 || (unit_ == Unit::any && done_ < 0.01 * total_)) return {share, -1};
   return {share, total_ * (1 - share) / speed()};
 }
@@ -85,7 +85,7 @@ struct Progress::State {
     try {
       draw_now();
     } catch (const std::bad_alloc&) {
-      // A picture less.
+      // On failure there is just no bar.
     }
   }
 
@@ -98,7 +98,7 @@ struct Progress::State {
       const int filled = static_cast<int>(share * kBarWidth);
       std::string line = fmt::format("{} [{}{}] {:3.0f} %  {}", label, std::string(filled, '#'),
                                      std::string(kBarWidth - filled, '.'), share * 100, left);
-      // A longer one would go on in the next line, where nobody clears it.
+      // A longer line would wrap, and the second line would not be cleared.
       if (const std::size_t columns = terminal_columns(Stream::err); columns > 1)
         line = line.substr(0, columns - 1);
       put("\r\033[K" + line);
@@ -134,7 +134,7 @@ Progress::Progress(const Context& context, std::string label, double total, Pace
       state->loop();
     });
   } catch (const std::exception&) {
-    state_.reset();  // no thread to be had: work goes on without a bar
+    state_.reset();  // if no thread can be started, work goes on without a bar
   }
 }
 

@@ -1,6 +1,5 @@
 // Progress of long work on stderr: a bar with the remaining time on a terminal, a plain line every
-// few seconds elsewhere, nothing with --quiet or --json, and nothing at all for work that is done
-// at once.
+// few seconds elsewhere, nothing with --quiet or --json, and nothing for short work.
 #pragma once
 
 #include <memory>
@@ -10,22 +9,22 @@ namespace tessera::shell {
 
 struct Context;
 
-/// How far work has come and how long the rest takes, told from the times of its updates. Between
-/// two updates it walks on at the speed so far, but not to the end of what is under way.
+/// Estimates the completed share and the remaining time from the times of its updates. Between two
+/// updates it advances at the speed so far, but not to the end of the running step.
 class Pace {
  public:
   enum class Unit {
-    any,     ///< nothing is known of the speed before the first update
+    any,     ///< the speed is unknown before the first update
     seconds  ///< the amounts are expected times
   };
   explicit Pace(double total, Unit unit = Unit::any) : total_(total), unit_(unit) {}
 
-  /// At the time `now`, in seconds since the start, `done` is done and `next` under way.
+  /// At the time `now`, in seconds since the start, `done` is complete and `next` is running.
   void update(double done, double next, double now);
 
   struct Estimate {
-    double share = 0;  ///< of the work that is done, 0 to 1
-    double left = -1;  ///< seconds; below 0: not known yet
+    double share = 0;  ///< completed share of the work, 0 to 1
+    double left = -1;  ///< seconds; below 0: unknown
   };
   Estimate at(double now) const;
 
@@ -38,15 +37,15 @@ class Pace {
 
 class Progress {
  public:
-  /// `label` says what is being done; `total` is the amount of work.
+  /// `label` says what is done; `total` is the amount of work.
   Progress(const Context& context, std::string label, double total,
            Pace::Unit unit = Pace::Unit::any);
   ~Progress();  ///< clears the bar
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// How much is done so far, and how much of the rest will be done by the next update. Any thread
-  /// may call it, as often as it likes.
+  /// How much is done so far, and how much more will be done at the next update. Any thread may
+  /// call it, as often as it likes.
   void update(double done, double next = 0);
   void label(std::string text);
   /// Clears the bar now, before other text is written.
@@ -54,7 +53,7 @@ class Progress {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;  // empty where nothing is shown
+  std::unique_ptr<State> state_;  // empty if nothing is shown
 };
 
 /// "850 ms", "12 s", "3 min 05 s", "2 h 10 min".

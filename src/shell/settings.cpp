@@ -23,7 +23,7 @@ std::string environment(const char* variable) {
   return value == nullptr ? "" : value;
 }
 
-/// Options that say what to do this once.
+/// Options for a single call, which files may not set.
 bool belongs_in_a_file(const CLI::Option& option) {
   for (const auto& name : option.get_lnames()) {
     if (name == "help" || name == "config" || name == "version" || name == "list") return false;
@@ -98,11 +98,11 @@ std::vector<Setting> read_file(const CLI::App& root, const std::string& path) {
   }
   std::vector<Setting> out;
   for (const auto& item : items) {
-    if (item.name == "++" || item.name == "--") continue;  // where a section begins and ends
+    if (item.name == "++" || item.name == "--") continue;  // begin or end of a section
     check_names(root, item, path);
     out.push_back({join(item.parents, " "), item.name, item.inputs, path});
   }
-  // Of one file, what is said of one command is stronger than what is said of all.
+  // Within one file, a value for one command overrides a value for all commands.
   std::stable_partition(out.begin(), out.end(),
                         [](const Setting& setting) { return !setting.command.empty(); });
   return out;

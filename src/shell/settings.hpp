@@ -1,6 +1,6 @@
 // Values of options from configuration files. The command line wins, then the environment, then the
-// files in their order, then what is built in. A file is TOML as CLI11 reads it: `option = value`
-// for every command that has the option, below `[multiply]` or `[layout.eval]` for that one alone.
+// files in their order, then the defaults. A file is TOML as CLI11 reads it: `option = value` for
+// every command that has the option; below `[multiply]` or `[layout.eval]`, for that command alone.
 #pragma once
 
 #include <string>
@@ -25,19 +25,19 @@ struct Setting {
   std::string name() const;  ///< "multiply.dtype", as in a file
 };
 
-/// Where values are looked for: the file of --config alone, else ./tessera.toml and then
-/// tessera/config.toml in $XDG_CONFIG_HOME or ~/.config.
+/// The files: that of --config alone, else ./tessera.toml and then tessera/config.toml in
+/// $XDG_CONFIG_HOME or ~/.config.
 std::vector<ConfigFile> config_files(const Context& context);
 
-/// What the files say, the stronger values first. Throws Error(file) for a file that cannot be read
+/// The values of all files, those that win first. Throws Error(file) for a file that cannot be read
 /// and Error(argument) for a name that no command knows.
 std::vector<Setting> read_settings(const CLI::App& root, const std::vector<ConfigFile>& files);
 
-/// The variable of the environment that decides an option where the command line does not, as
-/// "NAME=value"; empty where none is set.
+/// The environment variable that decides an option that the command line does not set, as
+/// "NAME=value"; empty if none is set.
 std::string environment_of(const std::string& option);
 
-/// Gives `app` the values that neither the command line nor the environment gave.
+/// Sets the values of `app` that neither the command line nor the environment has set.
 void apply_settings(const Context& context, CLI::App& app, const std::vector<Setting>& settings);
 
 }  // namespace tessera::shell

@@ -7,7 +7,7 @@
 
 namespace tessera::shell {
 
-/// The known name nearest to `word`, or "" when none is near.
+/// The known name nearest to `word`, or "" if none is near.
 std::string nearest(std::string_view word, const std::vector<std::string>& known);
 
 /// "; did you mean 'x'?" or "".

@@ -15,7 +15,7 @@ class Table {
   struct Column {
     std::string title;
     Align align = Align::left;
-    int gives_way = 0;  ///< where lines are too narrow the highest is left out first; 0: never is
+    int gives_way = 0;  ///< in narrow lines the column with the highest is omitted first; 0: never
   };
   explicit Table(std::vector<Column> columns, Narrow last = Narrow::cut)
       : columns_(std::move(columns)), last_(last) {}

@@ -13,7 +13,7 @@ namespace tessera::shell {
 
 namespace {
 
-/// All that products are of: "f32", then types of A and B and one of C, "bf16:f32".
+/// All operand types: "f32", then types of A and B with one of C, "bf16:f32".
 std::vector<std::string> type_names() {
   std::vector<std::string> out = product_dtype_names();
   for (const auto& in : product_dtype_names(Products::operands)) {

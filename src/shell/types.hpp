@@ -1,4 +1,4 @@
-// The element types of a product as one word: "f32", "bf16:f32", "u8:i8:i32".
+// The element types of a product as text: "f32", "bf16:f32", "u8:i8:i32".
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace tessera::shell {
 
-/// Element types: of A and C, and of B where it differs.
+/// Element types: of A and C, and of B if it differs.
 struct Types {
   DType in = DType::f32, out = DType::f32, in_b = in;
   bool operator==(const Types&) const = default;

@@ -8,7 +8,8 @@ namespace tessera::shell {
 
 namespace {
 
-/// Where the text of a line begins, behind blanks and "- " or "try: ": there later lines begin.
+/// The column where the text of a line begins, after blanks and "- " or "try: ": continuation lines
+/// begin there.
 std::size_t indent_of(std::string_view line) {
   std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
   for (const std::string_view mark : {"- ", "try: ", "at "})

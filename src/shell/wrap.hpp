@@ -8,10 +8,10 @@
 
 namespace tessera::shell {
 
-/// Characters that show: without colour codes, UTF-8 continuation bytes not counted.
+/// Visible characters: without colour codes and UTF-8 continuation bytes.
 std::size_t shown_width(std::string_view text);
 
-/// Each line of the text in lines of at most `columns` characters; 0: as it is.
+/// Each line of the text in lines of at most `columns` characters; 0: unchanged.
 std::string wrapped(std::string_view text, std::size_t columns);
 /// A page of Markdown or of help: lines of one paragraph, list item or entry are joined first.
 /// 0: as it is.

@@ -1,4 +1,4 @@
-// What the command writes beside its output: pages and reports.
+// Files that the command writes besides its output: pages and reports.
 #pragma once
 
 #include <string>
@@ -7,10 +7,11 @@
 
 namespace tessera::shell {
 
-/// Says so where replacing the file at `path` leaves its old content under other names.
+/// Warns if replacing the file at `path` leaves its old content under other names.
 void note_other_names(const Context& context, const std::string& path);
 
-/// Writes a file, whole or not at all, and says so. Without `force` an existing file is refused.
+/// Writes a file, complete or not at all, and reports it. Without `force` an existing file is
+/// refused.
 void write_file(const Context& context, const std::string& path, bool force,
                 const std::string& text);
 
