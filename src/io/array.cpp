@@ -1,6 +1,6 @@
-// Copies, conversions and checks of run-time arrays. Every copy consists of runs along one extent,
-// converted by a function from one table; large copies are divided among the cores. Extents from
-// files pass through checked_count, the only place that multiplies them.
+// Copies, converts and checks run-time arrays. A copy proceeds in runs of elements along one
+// extent; a table holds one conversion function for each pair of types. Several threads share a
+// large copy. Extents from files pass through checked_count, which alone multiplies them.
 #include "tessera/io/array.hpp"
 
 #include <algorithm>
@@ -14,12 +14,12 @@
 namespace tessera {
 namespace {
 
-/// The least number of elements for one thread.
+/// A thread handles at least this many elements.
 constexpr index_t kGrain = 1 << 16;
-/// Side of the square blocks in which a matrix is re-ordered; 64 x 64 f64 are 32 KiB on each side.
+/// Side of the square blocks in which a matrix is reordered: 64 x 64 f64 take 32 KiB on each side.
 constexpr index_t kBlock = 64;
 
-/// A run of elements: position of the first and distance in elements.
+/// A run of elements: the position of the first and the distance between two, in elements.
 struct Run {
   const void* from;
   index_t from_stride;
@@ -64,7 +64,7 @@ void* advance(void* data, index_t elements, DType type) {
   return static_cast<std::byte*>(data) + elements * size_of(type);
 }
 
-/// Both arrays contiguous in the same order: one long run, cut for the threads.
+/// Both arrays are contiguous in the same order: one long run, divided among the threads.
 void copy_flat(const Array& from, void* to, DType to_type, RunFunction run) {
   const index_t count = from.count();
   const index_t pieces = (count + kGrain - 1) / kGrain;
@@ -75,7 +75,7 @@ void copy_flat(const Array& from, void* to, DType to_type, RunFunction run) {
   });
 }
 
-/// Matrices in blocks, so that both sides stay in the cache during a transposition.
+/// Copies a matrix in blocks, so that both sides stay in the cache when one is transposed.
 void copy_matrix(const Array& from, const Array& to, void* target, RunFunction run) {
   const index_t rows = from.rows(), cols = from.cols();
   const index_t strips = (rows + kBlock - 1) / kBlock;
@@ -185,7 +185,7 @@ std::vector<index_t> contiguous_strides(const std::vector<index_t>& shape, Order
   for (std::size_t step = 0; step < shape.size(); ++step) {
     const std::size_t d = order == Order::c ? shape.size() - 1 - step : step;
     strides[d] = stride;
-    // Only an array without elements can overflow here; its strides are never used.
+    // Only an array without elements can overflow here, and nothing uses its strides.
     if (__builtin_mul_overflow(stride, std::max<index_t>(shape[d], 1), &stride)) stride = 1;
   }
   return strides;

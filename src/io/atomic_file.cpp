@@ -1,6 +1,6 @@
-// Temporaries, renames and mapped outputs: the system calls behind atomic_file.hpp. Every call is
-// checked; every error names the file and says what to do. Until commit() renames the temporary,
-// the old file is unchanged; the temporary is registered, so that a signal removes it.
+// Temporaries, renames and mapped outputs: the system calls behind atomic_file.hpp. Each failure
+// names the file and what to do. The old file stays untouched until commit() renames the temporary
+// over it; the temporary is registered, so that a signal handler can remove it.
 // Over 400 lines: its functions share the list of temporaries that a signal removes.
 #include "tessera/io/atomic_file.hpp"
 
@@ -35,7 +35,7 @@ using io::QuietSignals;
 using io::shown_output;
 using io::uninterrupted;
 
-/// An impossible output: the user chose a wrong path.
+/// The user chose a path that cannot be an output.
 [[noreturn]] void refuse(const std::string& path, std::string_view problem,
                          std::string advice = {}) {
   throw Error(Category::argument, cat("cannot write ", shown_output(path), ": ", problem), {}, {},
@@ -57,7 +57,7 @@ using io::uninterrupted;
     case ENOMEM:
       throw Error(Category::resource, problem, {}, {},
                   "raise the limit (ulimit -v) or use a machine with more memory");
-    case EPIPE: throw Error(Category::resource, problem, {}, {}, "the reader of the pipe has gone");
+    case EPIPE: throw Error(Category::resource, problem, {}, {}, "the reader has closed the pipe");
     case EACCES:
     case EPERM:
     case EROFS:
@@ -70,7 +70,7 @@ using io::uninterrupted;
   }
 }
 
-/// The file that a path leads to through symbolic links; the path itself if there is no file.
+/// The target of a chain of symbolic links; `path` itself if it is not a link.
 std::string resolved(const std::string& path) {
   struct stat info {};
   if (lstat(path.c_str(), &info) != 0 || !S_ISLNK(info.st_mode)) return path;
@@ -78,7 +78,7 @@ std::string resolved(const std::string& path) {
   if (real == nullptr) {
     const int code = errno;
     if (code != ENOENT && code != ENOTDIR && code != ELOOP) fail(path, "following the link", code);
-    refuse(path, cat("it is a symbolic link that leads nowhere (", errno_text(code), ")"),
+    refuse(path, cat("it is a broken symbolic link (", errno_text(code), ")"),
            "remove the link or create what it points to");
   }
   std::string out = real;
@@ -86,7 +86,7 @@ std::string resolved(const std::string& path) {
   return out;
 }
 
-/// The folder part, absolute, so that a later change of directory does no harm.
+/// The folder part, made absolute so that a later change of directory does not affect it.
 std::string folder_of(const std::string& target, const std::string& path) {
   const auto slash = target.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : target.substr(0, slash + 1);
@@ -102,17 +102,18 @@ std::string folder_of(const std::string& target, const std::string& path) {
 
 /// A hidden name beside the target that no other process uses.
 std::string temporary_name(const std::string& folder, const std::string& base) {
-  // From the system instead of std::random_device, which in a packed program (cmake/packed.cmake)
-  // needs a newer C library than many systems have. Without it the time is used.
+  // std::random_device would make a packed program (cmake/packed.cmake) need a newer C library than
+  // many systems have. Where the system call is missing, the time is the only source left.
   auto number = static_cast<unsigned>(std::chrono::steady_clock::now().time_since_epoch().count());
   (void)getrandom(&number, sizeof number, 0);
   char suffix[48];
   std::snprintf(suffix, sizeof suffix, ".%d-%08x.tmp", static_cast<int>(getpid()), number);
-  // A name may have at most 255 bytes.
+  // A file name may have at most 255 bytes.
   return cat(folder, "/.", base.substr(0, 200), suffix);
 }
 
-/// Moves the file to a number above stderr's: if stderr is closed, messages would land in it.
+/// Moves the descriptor above stderr's: if stderr is closed, messages would otherwise land in the
+/// file.
 int above_stderr(int descriptor) {
   if (descriptor < 0 || descriptor > STDERR_FILENO) return descriptor;
   const int higher = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -122,12 +123,12 @@ int above_stderr(int descriptor) {
   return higher;
 }
 
-/// Writes at `offset`; below 0: at the current position.
+/// Writes at `offset`; a negative one means the current position of the descriptor.
 void write_all(int descriptor, index_t offset, const std::byte* bytes, std::size_t size,
                const std::string& path) {
   const QuietSignals quiet;
   while (size > 0) {
-    // The kernel takes at most 2 GiB in one call.
+    // Linux writes at most 2 GiB in one call.
     const std::size_t now = std::min<std::size_t>(size, 1u << 30);
     const ssize_t done = uninterrupted([&] {
       return offset < 0 ? ::write(descriptor, bytes, now) : pwrite(descriptor, bytes, now, offset);
@@ -145,8 +146,7 @@ void flush(int descriptor, const std::string& path, std::string_view action) {
   if (errno != EINVAL && errno != ENOTSUP) fail(path, action, errno);
 }
 
-/// Closes the file, which may report an earlier failed write. close() closes even if a signal
-/// interrupts it.
+/// Closes the descriptor and reports a late write error. After EINTR it is closed as well.
 void finish(int descriptor, const std::string& path) {
   if (close(descriptor) != 0 && errno != EINTR) fail(path, "closing", errno);
 }
@@ -154,8 +154,8 @@ void finish(int descriptor, const std::string& path) {
 }  // namespace
 
 struct AtomicFile::State {
-  std::string path;       ///< as the caller wrote it
-  std::string target;     ///< the target of the link, absolute
+  std::string path;       ///< the path that the caller gave
+  std::string target;     ///< the absolute path after all links
   std::string folder;     ///< absolute
   std::string temporary;  ///< empty if the output is written directly
   std::optional<io::RegisteredTemporary> registered;
@@ -171,8 +171,8 @@ struct AtomicFile::State {
       unlink(temporary.c_str());
   }
 
-  /// Opening a named pipe waits for its reader, perhaps for ever. This polls instead, for as long
-  /// as an input waits for its writer.
+  /// open() on a named pipe blocks until a reader comes, perhaps forever. This polls instead, for
+  /// as long as an input waits for its writer.
   void open_direct() {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
     const auto attempt = [&] {
@@ -191,7 +191,7 @@ struct AtomicFile::State {
                   "a reader within one second", {}, "start the reader first");
     }
     descriptor = above_stderr(opened);
-    // From here on a slow reader is waited for.
+    // A slow reader is not an error: wait for it.
     if (descriptor < 0 || fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK) != 0)
       fail(path, "opening", errno);
   }
@@ -233,7 +233,7 @@ struct AtomicFile::State {
     const unsigned no_replace = overwrite == Overwrite::refuse ? RENAME_NOREPLACE : 0;
     int result = renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, target.c_str(), no_replace);
     if (result != 0 && errno == EINVAL && no_replace != 0) {
-      // The file system lacks the check; linking fails on an existing name just as well.
+      // Without RENAME_NOREPLACE, link() also fails if the name exists.
       result = link(temporary.c_str(), target.c_str());
       if (result == 0) unlink(temporary.c_str());
       else if (errno != EEXIST) result = rename(temporary.c_str(), target.c_str());
@@ -262,7 +262,7 @@ AtomicFile::AtomicFile(std::string path, Overwrite overwrite, Unfinished unfinis
   if (s.path.empty()) refuse("''", "the name is empty", "name a file");
   struct stat info {};
   const bool exists = stat(s.path.c_str(), &info) == 0;
-  // An invalid name should be reported now, not when a temporary is renamed to it.
+  // Report an impossible name now rather than when the temporary is renamed.
   if (!exists && errno != ENOENT && errno != ELOOP) fail(s.path, "looking at it", errno);
   if (exists && S_ISDIR(info.st_mode)) {
     refuse(s.path, "it is a folder", "name a file inside it");
@@ -320,8 +320,8 @@ void AtomicFile::write_at(index_t offset, const void* bytes, std::size_t size) {
 void AtomicFile::reserve(index_t size) {
   if (!is_regular() || size <= 0) return;
   const QuietSignals quiet;
-  // Checked first: some file systems would fill the disk before they fail, and for that moment
-  // every other program on the disk would fail too.
+  // Ask for the free space first: some file systems allocate all of it before they fail, and every
+  // other program on the disk would fail in the meantime.
   struct statvfs disk {};
   if (fstatvfs(state_->descriptor, &disk) == 0 &&
       static_cast<double>(size) >
@@ -347,7 +347,7 @@ void AtomicFile::commit() {
   s.registered.reset();
   const int folder =
       uninterrupted([&] { return open(s.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
-  if (folder < 0) return;  // writing needs no read permission; the rename itself is done
+  if (folder < 0) return;  // the folder is only writable; the rename itself has succeeded
   try {
     flush(folder, s.path, "flushing its folder");
   } catch (...) {
@@ -400,8 +400,8 @@ void MappedOutput::unmap() noexcept {
 MappedOutput::~MappedOutput() { unmap(); }
 
 void MappedOutput::commit() {
-  // Pages written through the mapping belong to the file as soon as it is unmapped; commit flushes
-  // them and reports errors of the disk.
+  // The file receives pages written through the mapping as soon as it is unmapped; commit() flushes
+  // them and reports write errors.
   unmap();
   file_->commit();
 }
@@ -428,7 +428,7 @@ void StreamedOutput::append(const void* elements, index_t count) {
   }
   file_.write(elements, static_cast<std::size_t>(count * size_of(dtype_)));
   missing_ -= count;
-  // A hint: the disk may begin to write now, so that little is left to flush at the end.
+  // A hint: writeback starts now, so that the final flush is short.
   if (file_.is_regular()) sync_file_range(file_.descriptor(), 0, 0, SYNC_FILE_RANGE_WRITE);
 }
 

@@ -1,5 +1,5 @@
-// The journal of an output in blocks: see block_journal.hpp. A line is "BLOCK CHECKSUM MARK", where
-// MARK is the checksum of what stands before it: a line that was cut off is known.
+// The journal of an output that is written in blocks: see block_journal.hpp. A line is "BLOCK
+// CHECKSUM MARK". MARK is the checksum of the text before it and reveals a truncated line.
 #include "block_journal.hpp"
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ std::string with_mark(const std::string& words) {
   return cat(words, " ", hex(io::checksum(words.data(), words.size())), "\n");
 }
 
-/// The words of a line without its mark; empty where they are damaged.
+/// The words of a line without its mark; empty if the line is damaged.
 std::string checked_words(const std::string& line) {
   const std::size_t at = line.rfind(' ');
   if (at == std::string::npos) return {};
@@ -56,7 +56,7 @@ std::string whole_text(int descriptor) {
 void BlockJournal::refuse(std::string problem, std::string expected, std::string got,
                           std::string advice) const {
   throw Error(Category::argument,
-              cat("cannot go on with ", io::shown_output(output_), ".part: ", problem),
+              cat("cannot resume ", io::shown_output(output_), ".part: ", problem),
               std::move(expected), std::move(got), std::move(advice));
 }
 
@@ -73,7 +73,7 @@ BlockJournal::BlockJournal(const std::string& output, nlohmann::ordered_json que
     }, named{};
     if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0 || fstat(descriptor_, &mine) != 0 ||
         stat(path_.c_str(), &named) != 0 || mine.st_ino != named.st_ino)
-      refuse("another process works on it", {}, {}, "wait for its end");
+      refuse("another process is writing it", {}, {}, "wait until it ends");
     const std::string text = whole_text(descriptor_);
     if (text.empty()) begin();
     else read(text);
@@ -101,13 +101,13 @@ void BlockJournal::read(const std::string& text) {
   const auto answered = nlohmann::ordered_json::parse(first, nullptr, false);
   if (first.empty() || !answered.is_object())
     refuse(cat("its journal, ", io::shown_output(path_), ", is damaged"), {}, {},
-           "remove both and begin anew");
+           "remove both and start again");
   for (const auto& [key, value] : question_.items()) {
     const auto before = answered.find(key);
     const std::string was = before == answered.end() ? "nothing" : before->dump();
     if (was != value.dump())
-      refuse(cat("it is of another product, '", key, "' differs"), was, value.dump(),
-             "ask for the same product, or remove it and its journal");
+      refuse(cat("it belongs to another product, '", key, "' differs"), was, value.dump(),
+             "request the same product, or remove the file and its journal");
   }
   while (end != std::string::npos && end + 1 < text.size()) {
     const std::size_t start = end + 1;
@@ -118,7 +118,7 @@ void BlockJournal::read(const std::string& text) {
     unsigned long long sum = 0;
     if (std::sscanf(words.c_str(), "%lld %llx", &block, &sum) == 2) blocks_[block] = sum;
   }
-  // A line that was cut off must not spoil the next one.
+  // Terminate a truncated line, so that it does not damage the next one.
   if (text.back() != '\n') append("\n");
 }
 
@@ -132,7 +132,7 @@ void BlockJournal::append(const std::string& line) {
     if (now < 0)
       throw Error(Category::resource,
                   cat("cannot write ", io::shown_output(path_), ": ", io::errno_text(errno)), {},
-                  {}, "free some space; the same command goes on from there");
+                  {}, "free some space; the same command resumes from there");
     written += static_cast<std::size_t>(now);
   }
 }

@@ -1,7 +1,7 @@
-// What an interrupted output has: PATH.part.journal lists the finished blocks of PATH.part with
-// their checksums, so that a later process goes on behind them. Its first line is what the output
-// is made of; a process with another question is refused. Blocks whose line or bytes are damaged
-// count as not finished: nothing has to reach the disk in any order.
+// Progress of an interruptible output: PATH.part.journal lists the finished blocks of PATH.part
+// with their checksums, so that a later process can resume. Its first line describes the product; a
+// process that computes a different one is refused. A block whose line or data is damaged counts as
+// unfinished, so blocks and lines may reach the disk in any order.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@ namespace tessera {
 
 class BlockJournal {
  public:
-  /// Opens the journal beside the output and reads it, or begins one. Only one process at a time
-  /// has it. Error(argument) where another process has it, where it answers another question (the
-  /// first key that differs is named) or is damaged.
+  /// Opens the journal beside the output and reads it, or creates one. It locks the journal for
+  /// this process. Throws Error(argument) if another process holds it, if it belongs to another
+  /// product (the message names the first key that differs) or if it is damaged.
   BlockJournal(const std::string& output, nlohmann::ordered_json question);
   ~BlockJournal();
   BlockJournal(const BlockJournal&) = delete;
   BlockJournal& operator=(const BlockJournal&) = delete;
 
-  /// How BlockOutput is to open its file.
+  /// How BlockOutput must open its file.
   Unfinished unfinished() const { return is_new_ ? Unfinished::begin : Unfinished::go_on; }
-  /// The checksum of a finished block; nullptr where it is not finished.
+  /// The checksum of a finished block; nullptr for an unfinished one.
   const std::uint64_t* find(index_t block) const;
-  /// Adds a block that has been written.
+  /// Records a block that has been written.
   void add(index_t block, std::uint64_t checksum);
-  /// The output is complete.
+  /// Removes the journal once the output is complete.
   void remove();
 
  private:

@@ -18,8 +18,9 @@ BlockOutput::BlockOutput(std::string path, DType dtype, index_t rows, index_t co
                          Overwrite overwrite, Unfinished unfinished)
     : file_(std::move(path), overwrite, unfinished), cols_(cols), size_(size_of(dtype)) {
   if (!file_.is_regular())
-    throw Error(Category::argument, cat("cannot write ", file_.path(), ": it is no file on a disk"),
-                {}, {}, "name a file");
+    throw Error(Category::argument,
+                cat("cannot write ", file_.path(), ": it is not a regular file"), {}, {},
+                "name a file");
   const index_t count = checked_count({rows, cols}, size_of(dtype), file_.path());
   const std::string header = io::npy_header(dtype, {rows, cols}, Order::c);
   offset_ = static_cast<index_t>(header.size());
@@ -51,7 +52,7 @@ std::uint64_t BlockOutput::checksum_of(index_t row, index_t col, index_t rows, i
       if (got < 0)
         throw Error(Category::resource, cat("cannot read ", io::shown_output(file_.path()),
                                             ".part: ", io::errno_text(errno)));
-      if (got == 0) return io::kNoChecksum;  // shorter than it was
+      if (got == 0) return io::kNoChecksum;  // the file is shorter than before
       have += static_cast<std::size_t>(got);
     }
     sum = io::checksum(line.data(), line.size(), sum);

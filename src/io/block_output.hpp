@@ -1,5 +1,5 @@
-// A new .npy file in C order that is written block by block, in any order: results of any size with
-// little memory. As with AtomicFile, the file appears complete or not at all.
+// Writes a new .npy file in C order block by block, in any order of the blocks: a result of any
+// size needs little memory. As with AtomicFile, the file appears complete or not at all.
 #pragma once
 
 #include "tessera/io/atomic_file.hpp"
@@ -11,11 +11,12 @@ class BlockOutput {
   /// Reserves the disk space, so that a full disk is an Error(resource) before any arithmetic.
   BlockOutput(std::string path, DType dtype, index_t rows, index_t cols, Overwrite overwrite,
               Unfinished unfinished = Unfinished::remove);
-  /// Writes a block whose first element is at (row, col); the elements of its rows are contiguous.
+  /// Writes a block whose first element is at (row, col); the elements of each of its rows are
+  /// contiguous.
   void write(const Array& block, index_t row, index_t col);
-  /// The checksum of a block as the file has it: of its rows, one after the other, by checksum().
+  /// checksum() of a block as stored in the file, row after row.
   std::uint64_t checksum_of(index_t row, index_t col, index_t rows, index_t cols) const;
-  /// Gives the file its name; the caller must have written every element.
+  /// Renames the file to its final name; the caller has written every element.
   void commit() { file_.commit(); }
 
  private:

@@ -1,5 +1,5 @@
-// A checksum that tells damaged bytes from whole ones: FNV-1a over words of 64 bits, mixed at the
-// end of each call. It is no defence against a forger.
+// A checksum that detects damaged data: FNV-1a over 64-bit words, mixed at the end of each call. It
+// does not protect against forgery.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace tessera::io {
 
-/// The checksum of nothing.
+/// The checksum of an empty sequence.
 inline constexpr std::uint64_t kNoChecksum = 1469598103934665603u;
 
-/// That of `size` more bytes behind those of the checksum `sum`. The cuts between calls count:
-/// "ab", "c" and "a", "bc" differ.
+/// Extends the checksum `sum` by `size` bytes. The division into calls matters: "ab", "c" and "a",
+/// "bc" give different results.
 inline std::uint64_t checksum(const void* bytes, std::size_t size,
                               std::uint64_t sum = kNoChecksum) {
   constexpr std::uint64_t kPrime = 1099511628211u;

@@ -1,4 +1,4 @@
-// Errors for invalid files. Every message starts with the path.
+// Throws errors about invalid files. Every message starts with the path.
 #pragma once
 
 #include <cstring>
@@ -20,7 +20,7 @@ inline std::string shown_output(std::string_view path) {
 
 inline std::string errno_text(int code) { return std::strerror(code); }
 
-/// The input at `path` is unreadable or invalid.
+/// Reports that the input at `path` is unreadable or invalid.
 [[noreturn]] inline void bad_file(std::string_view path, std::string_view problem,
                                   std::string expected = {}, std::string got = {},
                                   std::string advice = {}) {

@@ -1,6 +1,7 @@
-// Keeps other Tessera processes from changing members of files in the same folder: if two added
-// arrays to one archive at a time, the second would overwrite the first one's array. It locks the
-// folder, since each process replaces the file. On a file system without locks it does nothing.
+// Holds a lock on a folder while a process changes members of a file in it. Without it, two
+// processes that add arrays to one archive would each keep what they read, and one array would be
+// lost. The lock is on the folder because each process replaces the file. Where locks are not
+// supported, nobody waits.
 #pragma once
 
 #include <fcntl.h>
@@ -16,7 +17,7 @@ namespace tessera::io {
 
 class FolderLock {
  public:
-  /// The folder of the file that `path` leads to; empty: none.
+  /// Locks the folder of the file that `path` resolves to; an empty path locks nothing.
   explicit FolderLock(const std::string& path) {
     if (path.empty()) return;
     std::error_code ignored;

@@ -12,7 +12,8 @@
 
 namespace tessera::io {
 
-/// The format of the file at `path`: the requested one, or by its extension or its first bytes.
+/// The format of the file at `path`: the requested one, else by its extension, else by its first
+/// bytes.
 Format input_format(const std::string& path, const Input& input, Format asked);
 
 void write_npy(AtomicFile& file, const Array& array);
@@ -20,35 +21,35 @@ void write_npy(AtomicFile& file, const Array& array);
 std::vector<std::string> list_npz(const Input& input);
 bool npz_holds(const Input& input, const std::string& member);
 Array read_npz(const Input& input, const std::string& member, std::optional<DType> untyped);
-/// An array of an archive: its name without .npy, and the bytes of its .npy file in two parts.
+/// An array for an archive: its name without .npy, and the bytes of its .npy file in two parts.
 struct NpzMember {
   std::string name, header;
   const void* data;
   std::size_t bytes;
 };
-/// Writes the archive `old` (an empty one if there is none) with the member added or replaced. All
-/// other members are kept byte for byte.
+/// Writes a copy of the archive `old` (or a new one if there is none) with the member added or
+/// replaced. All other members are kept byte for byte.
 void write_npz(AtomicFile& file, const Array& array, const std::string& member,
                Compression compression, const Input* old);
 void write_npz(AtomicFile& file, std::span<const NpzMember> members, Compression compression,
                const Input* old);
 
-/// Reads beyond the first line only if the banner is right.
+/// Looks beyond the first line only if its banner is valid.
 Array read_matrix_market(const Input& input);
 void write_matrix_market(AtomicFile& file, const Array& array);
 
 std::vector<std::string> list_safetensors(const Input& input);
 Array read_safetensors(const Input& input, const std::string& member);
-/// The position of the elements of a tensor, row by row.
+/// The location of a tensor's elements, stored row by row.
 struct TensorPlace {
   DType dtype;
   std::vector<index_t> shape;
   index_t offset;  ///< bytes before the first element
 };
-/// For a file of `size` bytes; start(bytes) reads its beginning.
+/// Reads the header of a file of `size` bytes; start(bytes) returns its beginning.
 TensorPlace locate_safetensors(const std::function<Input(index_t)>& start, std::size_t size,
                                const std::string& member);
-/// As write_npz; also keeps the metadata.
+/// As write_npz; the metadata are kept as well.
 void write_safetensors(AtomicFile& file, const Array& array, const std::string& member,
                        const Input* old);
 

@@ -1,6 +1,6 @@
-// Opens and reads what an input path names: maps regular files, reads pipes to their end, waits one
-// second for the writer of a FIFO. All messages about a file that cannot be opened are here; the
-// formats see bytes.
+// Opens and reads an input path: maps regular files, reads pipes to their end, and waits briefly
+// for the writer of a FIFO. All messages about files that cannot be opened come from here; the
+// format readers see bytes only.
 #include "input.hpp"
 
 #include <fcntl.h>
@@ -47,13 +47,13 @@ std::string advice_for(int code) {
   }
 }
 
-/// A mapping of the whole file, or nothing if the file system has no mappings.
+/// A mapping of the whole file, or nothing if the file system does not support mappings.
 bool map_file(int descriptor, Input& input) {
   void* base = mmap(nullptr, input.size, PROT_READ, MAP_PRIVATE, descriptor, 0);
   if (base == MAP_FAILED) {
     if (errno != ENOMEM) return false;
-    throw Error(Category::resource, cat(input.path, ": no room to map the file"), {},
-                bytes_text(static_cast<index_t>(input.size)), "raise the limit (ulimit -v)");
+    throw Error(Category::resource, cat(input.path, ": not enough address space to map the file"),
+                {}, bytes_text(static_cast<index_t>(input.size)), "raise the limit (ulimit -v)");
   }
   struct Mapping {
     void* base;
@@ -68,14 +68,14 @@ bool map_file(int descriptor, Input& input) {
   return true;
 }
 
-/// Waits a second for the writer of a FIFO. A FIFO that was never opened for writing reports
-/// neither bytes nor a hang-up. read_all waits for slow writers.
+/// Waits up to a second for a FIFO's writer. A FIFO that was never opened for writing reports
+/// neither data nor a hang-up. read_all waits for writers that are slow.
 bool writer_came(int descriptor) {
   pollfd wait{descriptor, POLLIN, 0};
   return uninterrupted([&] { return poll(&wait, 1, 1000); }) > 0;
 }
 
-/// Everything up to the end of the stream, in a buffer that doubles.
+/// Reads to the end of the stream into a buffer that doubles.
 void read_all(int descriptor, Input& input) {
   std::size_t capacity = std::max<std::size_t>(input.size + 1, std::size_t{1} << 20);
   auto buffer = zeroed_buffer(static_cast<index_t>(capacity), "the bytes of " + input.path);
@@ -108,7 +108,7 @@ void read_all(int descriptor, Input& input) {
 }  // namespace
 
 int open_for_reading(const std::string& path) {
-  // Without O_NONBLOCK, opening a FIFO waits for a writer, perhaps for ever.
+  // Without O_NONBLOCK, opening a FIFO waits for a writer, perhaps forever.
   int descriptor = uninterrupted(
       [&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); });
   if (descriptor >= 0 && descriptor <= STDERR_FILENO) {

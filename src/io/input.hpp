@@ -1,6 +1,6 @@
-// The bytes of an input: a regular file is mapped, a pipe or stdin is read into memory. Independent
-// of formats. This is the first access to a file, so it reports folders, devices, empty files and
-// missing permissions.
+// The bytes of an input: a regular file is mapped, a pipe or stdin is read into memory. It knows no
+// formats. It reports folders, devices, empty files and missing permissions, because it opens the
+// file.
 #pragma once
 
 #include <memory>
@@ -20,11 +20,11 @@ struct Input {
   std::string_view text() const { return {reinterpret_cast<const char*>(data), size}; }
 };
 
-/// A descriptor of the file at `path`, with a number above stderr's; the caller closes it. Throws
-/// Error(file) with the reason why it cannot be opened.
+/// Opens the file at `path` with a descriptor above stderr's; the caller closes it. Throws
+/// Error(file) with the reason if that fails.
 int open_for_reading(const std::string& path);
 
-/// Throws Error(file) with the reason why the file cannot be read. Refuses an empty file.
+/// Throws Error(file) with the reason if the file cannot be read. An empty file is refused.
 Input open_input(const std::string& path);
 
 }  // namespace tessera::io

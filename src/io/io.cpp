@@ -1,6 +1,6 @@
-// The public functions that read and write arrays: find the format from the name or the first bytes
-// and the member from the location, and call the reader or writer of that format. Everything is
-// decided and checked before a file is created.
+// The public functions that read and write arrays. They find the format from the name or the first
+// bytes and the member from the location, then call the reader or writer of that format. All
+// choices are made and checked before a file is created.
 #include "tessera/io/io.hpp"
 
 #include <sys/stat.h>
@@ -43,7 +43,7 @@ std::optional<Format> by_extension(std::string_view path) {
 
 bool holds_members(Format format) { return format == Format::npz || format == Format::safetensors; }
 
-/// The format of a file without a known extension, from its first bytes.
+/// The format of a file without a known extension, by its first bytes.
 std::optional<Format> by_content(std::string_view text) {
   if (text.substr(0, io::kNpyMagic.size()) == io::kNpyMagic) return Format::npy;
   if (text.substr(0, 4) == "PK\x03\x04") return Format::npz;
@@ -86,7 +86,7 @@ Format io::input_format(const std::string& path, const Input& input, Format aske
   if (asked != Format::automatic) return asked;
   if (const auto known = by_extension(path)) return *known;
   if (const auto seen = by_content(input.text())) return *seen;
-  throw Error(Category::argument, cat(printable(input.path), ": the kind of file is unknown"),
+  throw Error(Category::argument, cat(printable(input.path), ": the file format is unknown"),
               std::string(kKnown), {}, "rename it, or name the format");
 }
 
@@ -108,13 +108,13 @@ Location parse_location(const std::string& text) {
   struct stat info {};
   if (stat(text.c_str(), &info) == 0) return {text, {}};
   for (const std::string_view end : {".npz:", ".safetensors:"}) {
-    // The first colon that may separate a name: names of members may contain colons themselves.
+    // Split at the first such colon: names of members may contain colons themselves.
     for (std::size_t at = text.find(':'); at != std::string::npos; at = text.find(':', at + 1)) {
       const std::string_view head = std::string_view(text).substr(0, at + 1);
       if (!ends_with(head, end)) continue;
       if (at + 1 == text.size())
         throw Error(Category::argument, cat(printable(text), " names no array"),
-                    "a name behind the colon", {}, "or leave the colon out");
+                    "a name after the colon", {}, "or leave the colon out");
       return {text.substr(0, at), text.substr(at + 1)};
     }
   }
@@ -195,7 +195,7 @@ struct Target {
   std::string path;
   Format format;
   std::string member;
-  /// The member was named: the file's other members are kept.
+  /// the caller named the member: the file's other members are kept
   bool keeps_others = false;
 };
 
@@ -208,7 +208,7 @@ Target target_of(const std::string& path, const WriteOptions& options) {
   return {location.path, format, member, holds_members(format) && location.path != "-"};
 }
 
-/// The file to add a member to, if it exists; an empty file has no members.
+/// The file that receives the member, if it exists; an empty file counts as absent.
 std::optional<io::Input> old_file(const Target& target) {
   struct stat info {};
   if (!target.keeps_others || stat(target.path.c_str(), &info) != 0 || !S_ISREG(info.st_mode) ||
@@ -241,7 +241,7 @@ void check_member(const io::Input& old, const Target& target, Overwrite overwrit
   }
 }
 
-/// The rule for the file as a whole: adding a member rewrites it in any case.
+/// The overwrite rule applies to the file as a whole; adding a member always rewrites it.
 Overwrite overwrite_file(const Target& target, Overwrite asked) {
   return target.keeps_others ? Overwrite::replace : asked;
 }
@@ -253,7 +253,7 @@ void check_target(const Target& target, Overwrite overwrite) {
 void write_into(AtomicFile& file, const Array& array, const Target& target,
                 const WriteOptions& options) {
   naming_memory("cannot write " + io::shown_output(file.path()), [&] {
-    // Checked again: another process may have added to the file while the array was computed.
+    // Check again: another process may have added to the file while the array was computed.
     const io::FolderLock lock(target.keeps_others && file.is_regular() ? target.path : "");
     const auto old = old_file(target);
     if (old) check_member(*old, target, options.overwrite);
@@ -268,7 +268,7 @@ void write_into(AtomicFile& file, const Array& array, const Target& target,
   });
 }
 
-/// True if an array of `bytes` would leave too little memory for the operands and scratch memory.
+/// True if an array of `bytes` would leave too little memory for the operands and the workspace.
 bool too_large_for_memory(index_t bytes) {
   constexpr index_t kSmall = index_t{64} << 20;
   return bytes > kSmall && bytes > available_memory() / 2;

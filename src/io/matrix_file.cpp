@@ -1,6 +1,6 @@
 // Blocks of a matrix in a file: see matrix_file.hpp. One call reads each run of contiguous
-// elements, directly to its destination or, if the type or the byte order differs, through a buffer
-// of a megabyte.
+// elements, either directly to its destination or, if the type or the byte order differs, through a
+// buffer.
 #include "matrix_file.hpp"
 
 #include <fcntl.h>
@@ -24,17 +24,17 @@ namespace tessera {
 
 namespace {
 
-/// Bytes of the buffer for elements of another type.
+/// Size in bytes of the buffer through which elements of another type pass.
 constexpr index_t kStagingBytes = 1 << 20;
-/// The kernel takes at most 2 GiB in one call.
+/// Linux reads at most 2 GiB in one call.
 constexpr index_t kMostAtOnce = 1 << 30;
 constexpr index_t kPage = 4096;
 
-/// The name of a piece of the file in messages.
+/// The name of a part of the file in messages.
 [[noreturn]] void fail_reading(const std::string& path, int code) {
   io::bad_file(path,
                code == 0 ? "ended while it was read" : "reading failed: " + io::errno_text(code),
-               {}, {}, code == 0 ? "nothing may change it while it is multiplied" : "");
+               {}, {}, code == 0 ? "do not change it during the run" : "");
 }
 
 }  // namespace
@@ -46,8 +46,7 @@ struct MatrixFile::State {
   bool swapped = false;
   index_t offset = 0;  ///< of the first element
   std::vector<index_t> shape;
-  /// Strides of the matrix, in elements; one of them is 1, the other the extent of the contiguous
-  /// side.
+  /// In elements of the matrix; one of them is 1, the other the extent of the contiguous side.
   index_t rows = 0, cols = 0;
   bool in_rows = true;  ///< the elements of a row are contiguous
   Array in_memory;
@@ -70,10 +69,10 @@ struct MatrixFile::State {
     }
   }
 
-  /// In the file: lines of `inner` contiguous elements, one line after another.
+  /// In the file: lines of `inner` contiguous elements, line after line.
   index_t inner() const { return in_rows ? cols : rows; }
 
-  /// Reads lines [line, line + lines) of elements [first, first + count), contiguous at `to`.
+  /// Reads elements [first, first + count) of lines [line, line + lines) contiguously to `to`.
   void read_lines(index_t line, index_t lines, index_t first, index_t count, void* to) const {
     const index_t size = size_of(dtype);
     const auto place = [&](index_t l) { return offset + (l * inner() + first) * size; };
@@ -82,7 +81,7 @@ struct MatrixFile::State {
       read_at(place(line + l), static_cast<std::byte*>(to) + l * count * size, count * size);
   }
 
-  /// Elements in the program's type and byte order.
+  /// Converts elements to the program's type and byte order.
   void make_native(void* data, index_t count) const {
     if (swapped) io::swap_bytes(data, count, size_of(dtype));
     if (dtype != DType::boolean) return;
@@ -98,7 +97,7 @@ struct MatrixFile::State {
 
 namespace {
 
-/// The beginning of a file of `size` bytes, at most `most` of them, as an input.
+/// The first bytes of a file of `size` bytes, at most `most` of them, as an input.
 io::Input beginning(const std::string& path, int descriptor, index_t size, index_t most) {
   const index_t bytes = std::min(size, most);
   auto buffer = std::shared_ptr<std::byte[]>(new std::byte[static_cast<std::size_t>(bytes)]);
@@ -199,7 +198,7 @@ void MatrixFile::require_matrix(std::string_view what) const {
 void MatrixFile::reshape(index_t rows, index_t cols) {
   State& s = *state_;
   s.rows = rows, s.cols = cols, s.shape = {rows, cols};
-  // Elements of one dimension are contiguous as rows and as columns.
+  // The elements of a vector are contiguous, whether it becomes a row or a column.
   s.in_rows = rows == 1 || cols != 1;
   if (!is_sliced())
     s.in_memory = Array::read_only(s.dtype, s.shape, contiguous_strides(s.shape, Order::c),

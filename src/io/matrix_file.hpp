@@ -1,6 +1,6 @@
-// A matrix in a file, read block by block: for operands larger than memory. A .npy file or a tensor
-// of a .safetensors file is never mapped or read as a whole. Inputs whose elements have no fixed
-// position (.npz, .mtx, pipes) are read into memory when they are opened.
+// A matrix in a file, read block by block with explicit reads: for operands larger than memory. A
+// .npy file or a tensor of a .safetensors file is never mapped or read as a whole. Sources without
+// random access (.npz, .mtx, pipes) are read into memory when they are opened.
 //
 //     const MatrixFile file("a.npy");              // its header is read, nothing else
 //     file.read({0, 0, 512, 4096}, block);         // (512,4096), of any type and order
@@ -32,32 +32,34 @@ class MatrixFile {
   /// The element type in the file.
   DType dtype() const;
   const std::vector<index_t>& shape() const;
-  /// Reshapes to a (rows, cols) matrix of the same elements, in the order of the file; their number
+  /// Reinterprets the elements, in file order, as a (rows, cols) matrix. The number of elements
   /// must not change.
   void reshape(index_t rows, index_t cols);
   /// Exchanges rows and columns.
   void transpose();
-  /// Checks that there are two dimensions; else throws Error(shape) that names `what`.
+  /// The shape, which must have two dimensions. Throws Error(shape) that names `what` otherwise.
   void require_matrix(std::string_view what) const;
   index_t rows() const;
   index_t cols() const;
   /// c: the elements of a row are contiguous in the file.
   Order order() const;
-  /// False if all of it is in memory.
+  /// False if the whole matrix is in memory.
   bool is_sliced() const;
-  /// Bytes of memory that it holds until its destruction.
+  /// Bytes of memory that this object holds during its lifetime.
   index_t memory() const;
 
-  /// Reads a block into `to`, an array of its shape, converted by core's convert. Several threads
-  /// may read at the same time. Throws Error(file) if the file ends too early or cannot be read.
+  /// Reads a block into `to`, an array of the block's shape, and converts it as core's convert
+  /// does. Several threads may read at once. Throws Error(file) if the file is too short or
+  /// unreadable.
   void read(const MatrixBlock& block, const Array& to) const;
-  /// The same without conversion, in pieces of about a megabyte: calls took(piece, row, col) with
-  /// arrays of the file's type; (row, col) is the position of their first element.
+  /// Reads a block without conversion, in pieces: calls took(piece, row, col) with arrays of the
+  /// file's type, where (row, col) is the position of their first element.
   void read_pieces(const MatrixBlock& block,
                    const std::function<void(const Array&, index_t, index_t)>& took) const;
   /// Bytes that all reads of blocks have requested so far.
   index_t bytes_read() const;
-  /// Identifies this content: size, time of change, a checksum of its first, middle and last page.
+  /// Identifies the content: the size, the modification time, and a checksum of the first, middle
+  /// and last page.
   std::string identity() const;
 
  private:

@@ -1,9 +1,9 @@
 // Matrix Market exchange format, both kinds: `array` (every element, column by column) and
-// `coordinate` (row, column, value), which becomes a dense matrix. One pass over the bytes; numbers
-// do not depend on the locale; every error names the line.
+// `coordinate` (row, column, value), which becomes a dense matrix. One pass over the bytes; parsing
+// ignores the locale; every error names the line.
 // The format: R. F. Boisvert, R. Pozo, K. A. Remington, "The Matrix Market Exchange Formats",
 // NISTIR 5935, 1996.
-// Over 400 lines: one format, read and written.
+// Over 400 lines: reader and writer of one format share its grammar.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -37,7 +37,7 @@ class Lines {
              std::move(advice));
   }
 
-  /// Goes to the next line; false at the end of the file.
+  /// Advances to the next line; false at the end of the file.
   bool next_line() {
     if (at_ == end_) return false;
     const auto* newline =
@@ -49,7 +49,7 @@ class Lines {
     return true;
   }
 
-  /// Goes to the next line that is neither empty nor a comment.
+  /// Advances to the next line that has words and is not a comment.
   bool next_entry() {
     while (next_line()) {
       skip_blanks();
@@ -104,7 +104,7 @@ T parse_integer(Lines& lines, std::string_view word, std::string_view what) {
   return value;
 }
 
-/// A value outside the range of f64: too small becomes 0, too large is refused.
+/// A value beyond the range of f64: underflow gives 0, overflow is an error.
 double out_of_range(Lines& lines, std::string_view word) {
   const auto exponent = word.find_first_of("eE");
   const auto digit = word.find_first_of("123456789");
@@ -143,7 +143,7 @@ std::string lower(std::string_view word) {
   return out;
 }
 
-/// Finds `word` among named values; an error lists the names.
+/// Finds `word` among the names of values; the error lists the allowed names.
 template <class T, std::size_t N>
 T choose(Lines& lines, std::string_view what, const std::string& word,
          const std::pair<std::string_view, T> (&known)[N]) {
@@ -202,7 +202,7 @@ Banner parse_banner(Lines& lines) {
 
 struct Sizes {
   index_t rows = 0, cols = 0;
-  index_t entries = 0;  ///< values that follow
+  index_t entries = 0;  ///< number of values that follow
 };
 
 Sizes parse_sizes(Lines& lines, const Banner& banner) {
@@ -233,7 +233,7 @@ Sizes parse_sizes(Lines& lines, const Banner& banner) {
                     : banner.symmetry == Symmetry::symmetric ? n * (n + 1) / 2
                                                              : n * (n - 1) / 2;
   }
-  // A line has at least a digit and (but for the last) a line end for each number.
+  // Each number takes at least a digit and, except for the last, a separator.
   const index_t numbers = !coordinate ? 1 : banner.field == Field::pattern ? 2 : 3;
   const auto room = static_cast<index_t>((lines.remaining() + 1) / 2) / numbers;
   if (sizes.entries > room) {
@@ -274,10 +274,11 @@ void need_end(Lines& lines, index_t all) {
   if (lines.next_entry()) lines.bad("more entries than declared", cat(all));
 }
 
-/// Column by column; of a symmetric matrix the lower triangle, of a skew one without the diagonal.
+/// Reads column by column: of a symmetric matrix the lower triangle, of a skew-symmetric one the
+/// lower triangle without the diagonal.
 template <class T>
 void read_array_values(Lines& lines, const Banner& banner, const Sizes& sizes, T* data) {
-  if (sizes.entries == 0) return;  // there may be 2^63 columns without rows
+  if (sizes.entries == 0) return;  // a matrix without rows may have 2^63 columns
   const index_t rows = sizes.rows;
   index_t done = 0;
   for (index_t j = 0; j < sizes.cols; ++j) {
@@ -295,7 +296,7 @@ void read_array_values(Lines& lines, const Banner& banner, const Sizes& sizes, T
   }
 }
 
-/// Entries in any order; several for one position are added in the order of the file.
+/// Entries come in any order; several entries at one position are added in file order.
 template <class T>
 void read_coordinates(Lines& lines, const Banner& banner, const Sizes& sizes, T* data) {
   const auto position = [&](std::string_view what, index_t extent) {
@@ -354,14 +355,14 @@ Array read_matrix_market(const Input& input) {
 
 namespace {
 
-constexpr index_t kPiece = 1 << 15;   ///< values that one thread turns into text at a time
-constexpr std::size_t kLongest = 26;  ///< "-1.7976931348623157e+308\n" and room
+constexpr index_t kPiece = 1 << 15;   ///< number of values that one thread formats at a time
+constexpr std::size_t kLongest = 26;  ///< room for "-1.7976931348623157e+308\n"
 constexpr index_t kPiecesAtOnce = 64;
 
-/// Elements [begin, end), counted down the columns, as text.
+/// Formats elements [begin, end), counted down the columns.
 template <class T>
 std::string text_of_values(const Array& array, index_t begin, index_t end) {
-  // Integers as integers; every floating-point type exactly, as the f64 it is.
+  // Integers print as integers; every floating-point type prints exactly, as f64.
   using Shown = std::conditional_t<std::is_integral_v<T>,
                                    std::conditional_t<std::is_same_v<T, bool>, int, T>, double>;
   std::string text;

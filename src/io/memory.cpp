@@ -22,7 +22,7 @@ namespace {
 
 constexpr index_t kUnlimited = std::numeric_limits<index_t>::max();
 
-/// The content of a small file of the kernel; empty if there is none.
+/// The content of a small kernel file; empty if it does not exist.
 std::string small_file(const char* path) {
   std::string text;
   if (std::FILE* file = std::fopen(path, "re")) {
@@ -72,7 +72,7 @@ std::shared_ptr<void> zeroed_buffer(index_t bytes, std::string_view what) {
                 cat("at most ", bytes_text(room)), bytes_text(bytes),
                 "use smaller matrices, a narrower type, or a machine with more memory");
   };
-  // The kernel may grant memory that is missing later, and then kill the process: check first.
+  // Linux may promise memory and kill the process when a page is touched, so check first.
   if (bytes >= 32 * huge) {
     const index_t room = available_memory();
     if (bytes > room) refuse(room);
@@ -84,7 +84,7 @@ std::shared_ptr<void> zeroed_buffer(index_t bytes, std::string_view what) {
     std::memset(data, 0, size);
     return {data, [](void* p) { std::free(p); }};
   }
-  // Fresh pages are zero. Cut the mapping so that it starts at a huge page.
+  // Fresh pages are zero. Trim the mapping so that it starts at a huge page.
   const auto size = static_cast<std::size_t>((bytes + huge - 1) / huge * huge);
   const std::size_t mapped = size + static_cast<std::size_t>(huge);
   void* raw = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -95,7 +95,7 @@ std::shared_ptr<void> zeroed_buffer(index_t bytes, std::string_view what) {
   if (data != begin) munmap(begin, static_cast<std::size_t>(data - begin));
   const auto tail = mapped - static_cast<std::size_t>(data - begin) - size;
   if (tail > 0) munmap(data + size, tail);
-  madvise(data, size, MADV_HUGEPAGE);  // a hint: kernels without huge pages refuse it
+  madvise(data, size, MADV_HUGEPAGE);  // a hint: kernels without huge pages reject it
   return {data, [size](void* p) { munmap(p, size); }};
 }
 

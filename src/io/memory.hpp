@@ -1,4 +1,4 @@
-// Aligned buffers of zeros; too large a buffer is an error, not a crash.
+// Aligned buffers of zeros; a request that does not fit throws instead of ending the process.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace tessera::io {
 
-/// `bytes` zeros at an address that is a multiple of 64 (of 2 MiB from 2 MiB on, with huge pages
-/// advised). Throws Error(resource) that names the purpose `what`.
+/// Allocates `bytes` zeros at a multiple of 64 bytes (from 2 MiB on, at a multiple of 2 MiB with
+/// huge pages advised). Throws Error(resource) that names their purpose, `what`.
 std::shared_ptr<void> zeroed_buffer(index_t bytes, std::string_view what);
 
 }  // namespace tessera::io

@@ -1,6 +1,6 @@
-// Reads and writes the .npy header: the text of a Python dict, of which exactly the syntax that
-// NumPy writes is accepted. Every number in it is compared with the size of the file before
-// anything is allocated or mapped.
+// Reads and writes the .npy header: the text of a Python dict. The parser accepts exactly what
+// NumPy writes. Every number in it is checked against the size of the file before memory is
+// allocated or mapped.
 #include "npy.hpp"
 
 #include <algorithm>
@@ -13,12 +13,12 @@
 namespace tessera::io {
 namespace {
 
-/// NumPy pads so that the growing extent can be rewritten in place.
+/// NumPy reserves space so that it can rewrite the growing extent in place.
 constexpr std::size_t kGrowthDigits = 21;
 constexpr std::size_t kAlignment = 64;
 
-/// The dict of the header, read with a cursor. Accepts what NumPy writes or reads: string keys;
-/// strings, booleans, tuples of integers as values.
+/// Parses the header's dict with a cursor. It accepts what NumPy writes or reads: string keys;
+/// strings, booleans and tuples of integers as values.
 class HeaderText {
  public:
   HeaderText(std::string_view text, const std::string& path) : text_(text), path_(path) {}
@@ -72,7 +72,7 @@ class HeaderText {
 
   void skip_blanks() { at_ = std::min(text_.find_first_not_of(" \t\f\r\n", at_), text_.size()); }
 
-  /// Advances past `word` if it comes next.
+  /// Skips `word` if it comes next.
   bool accept(std::string_view word) {
     skip_blanks();
     if (text_.substr(at_, word.size()) != word) return false;
@@ -94,7 +94,7 @@ class HeaderText {
   }
 
   std::string rest() const {
-    const auto end = text_.find_last_not_of(" \n") + 1;  // without the padding of the header
+    const auto end = text_.find_last_not_of(" \n") + 1;  // trailing padding
     return at_ >= end ? "the end of the header" : in_quotes(text_.substr(at_, end - at_));
   }
 
@@ -103,9 +103,9 @@ class HeaderText {
     const std::string_view two = text_.substr(at_, 2);
     if (two == "u'" || two == "u\"") ++at_;  // written by Python 2
     const char quote = at_ < text_.size() ? text_[at_] : '\0';
-    if (quote != '\'' && quote != '"') bad("a text in quotes is missing in the header", {}, rest());
+    if (quote != '\'' && quote != '"') bad("the header lacks a quoted string", {}, rest());
     const std::size_t end = text_.find(quote, at_ + 1);
-    if (end == std::string_view::npos) bad("the header has an open quote", {}, rest());
+    if (end == std::string_view::npos) bad("the header has an unterminated string", {}, rest());
     std::string out(text_.substr(at_ + 1, end - at_ - 1));
     at_ = end + 1;
     return out;
@@ -134,7 +134,7 @@ class HeaderText {
       if (out.size() > 64) bad("the shape has more than 64 extents");
       if (accept(',')) continue;
       expect(')');
-      if (out.size() == 1) bad("the shape is a number in brackets", "a tuple such as (5,)");
+      if (out.size() == 1) bad("the shape is a number in parentheses", "a tuple such as (5,)");
       break;
     }
     return out;
@@ -175,7 +175,7 @@ class HeaderText {
   std::size_t at_ = 0;
 };
 
-/// Length of the header text and its first byte.
+/// Length of the header text and its offset.
 struct Frame {
   std::size_t begin, length;
 };
@@ -186,7 +186,7 @@ Frame parse_frame(std::string_view start, std::size_t total, const std::string& 
       start.empty()) {
     const bool zip = start.substr(0, 2) == "PK";
     bad_file(path, "is not an .npy file", "the first bytes \\x93NUMPY",
-             in_quotes(start.substr(0, magic)), zip ? "it looks like an .npz: name it so" : "");
+             in_quotes(start.substr(0, magic)), zip ? "it looks like an .npz file: rename it" : "");
   }
   const auto too_short = [&](std::size_t need) {
     bad_file(path, "is truncated inside the header", cat("at least ", need, " bytes"),

@@ -18,7 +18,7 @@ struct NumpyType {
 
 constexpr bool kWideLong = sizeof(long) == 8;
 
-/// bf16 and f8 are not here: NumPy has none.
+/// bf16 and f8 are not here: NumPy has no names for them.
 constexpr NumpyType kNumpyTypes[] = {
     {DType::f64, "f8", "d", "float64 double float float_"},
     {DType::f32, "f4", "f", "float32 single"},
@@ -33,7 +33,7 @@ constexpr NumpyType kNumpyTypes[] = {
     {DType::u64, "u8", kWideLong ? "QPNL" : "QPN", "uint64 uint ulong ulonglong uintp uint0"},
     {DType::boolean, "b1", "?", "bool bool_ bool8"}};
 
-/// Is `word` one of the blank-separated `words`?
+/// True if `word` is one of `words`, which blanks separate.
 bool is_word_of(std::string_view word, std::string_view words) {
   while (!words.empty()) {
     const std::size_t end = std::min(words.find(' '), words.size());
@@ -59,7 +59,7 @@ const NumpyType* type_of_code(std::string_view code) {
   return nullptr;
 }
 
-/// Describes element types without a product, from their code without the byte order or their name.
+/// Describes unsupported elements, from their code without the byte order or from their name.
 const char* meaning_of(std::string_view code) {
   constexpr std::pair<std::string_view, const char*> words[] = {
       {"O O8 object object_ object0", "Python objects, which only Python can read"},
@@ -74,7 +74,7 @@ const char* meaning_of(std::string_view code) {
   for (const auto& [known, meaning] : words) {
     if (is_word_of(code, known)) return meaning;
   }
-  constexpr const char* unknown = "a type that is not known here";
+  constexpr const char* unknown = "a type that Tessera does not know";
   if (code.find(',') != std::string_view::npos) return "several fields";
   const char kind = code.empty() ? '\0' : code[0];
   const std::string_view rest = code.substr(std::min<std::size_t>(1, code.size()));
@@ -95,18 +95,18 @@ std::string floats_of(int bytes) {
     if (type != DType::f16 && is_floating(type) && size_of(type) == bytes)
       out += cat(out.empty() ? "" : " or ", type);
   }
-  return bytes == 2 ? out + " or f16" : out;  // the least likely: NumPy has a name for it
+  return bytes == 2 ? out + " or f16" : out;  // the least likely type: NumPy has a name for it
 }
 
-/// Elements that NumPy has no name for, such as bf16: bytes whose meaning the caller must give.
+/// Elements of types without a NumPy name, such as bf16: the caller must say what the bytes mean.
 DType untyped_element(const std::string& descr, int bytes, std::optional<DType> untyped,
                       const std::string& path) {
   const std::string candidates = floats_of(bytes);
   if (!untyped) {
-    bad_file(
-        path, cat("elements of type '", descr, "' do not say what they are"), {}, {},
-        cat("say it: --dtype ", candidates,
-            " (ml_dtypes writes bfloat16 and float8 so), or use .safetensors, which keeps types"));
+    bad_file(path, cat("elements of type '", descr, "' have no unique type"), {}, {},
+             cat("name it: --dtype ", candidates,
+                 " (ml_dtypes writes bfloat16 and float8 as raw bytes), or use .safetensors, which "
+                 "keeps types"));
   }
   if (size_of(*untyped) != bytes) {
     bad_file(path,
@@ -145,7 +145,7 @@ NpyElement parse_descr(const std::string& descr, std::optional<DType> untyped,
 }
 
 std::string descr_of(DType dtype) {
-  std::string_view code = size_of(dtype) == 2 ? "V2" : "V1";  // of bf16 and f8
+  std::string_view code = size_of(dtype) == 2 ? "V2" : "V1";  // ml_dtypes' codes of bf16 and f8
   for (const NumpyType& each : kNumpyTypes) {
     if (each.dtype == dtype) code = each.code;
   }

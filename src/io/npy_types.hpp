@@ -17,15 +17,15 @@ struct NpyElement {
   bool swapped;  ///< the byte order differs from this machine's
 };
 
-/// The type that a header calls `descr`: every NumPy name of a supported number or of bool. Throws
-/// Error(file) that describes other types.
+/// The type that a header calls `descr`: any of NumPy's names for a supported type. Throws
+/// Error(file) that describes unsupported elements.
 NpyElement parse_descr(const std::string& descr, std::optional<DType> untyped,
                        const std::string& path);
 
-/// The name that NumPy writes; ml_dtypes' V2 and V1 for bf16 and f8.
+/// The type's NumPy code; V2 and V1, the codes of ml_dtypes, for bf16 and f8.
 std::string descr_of(DType dtype);
 
-/// "int64" and NumPy's other names of integers.
+/// "int64" and NumPy's other integer names.
 bool is_integer_name(std::string_view name);
 
 }  // namespace tessera::io

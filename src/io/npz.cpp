@@ -1,5 +1,4 @@
-// Reading .npz: a zip archive of .npy files, stored or deflated, through libzip, from the bytes in
-// memory.
+// Reads .npz: a zip archive of .npy files, stored or deflated. libzip decodes it from memory.
 #include "npz.hpp"
 
 #include <zip.h>
@@ -16,7 +15,7 @@
 namespace tessera::io {
 namespace {
 
-/// deflate cannot compress further than this; a member that claims more is damaged or a zip bomb.
+/// deflate cannot compress better than this; a member that claims more is damaged or a zip bomb.
 constexpr std::uint64_t kMaxDeflateRatio = 1032;
 
 Archive open_archive(const Input& input) {
@@ -34,13 +33,13 @@ Archive open_archive(const Input& input) {
     const std::string why = text_of(error);
     bad_file(input.path, "is not a readable .npz (zip) archive: " + why, {}, {},
              input.text().substr(0, kNpyMagic.size()) == kNpyMagic
-                 ? "it looks like an .npy: name it so"
+                 ? "it looks like an .npy file: rename it"
                  : "the file is damaged or truncated");
   }
   return Archive(archive);
 }
 
-/// Does the member begin like an .npy file? False if it cannot be unpacked.
+/// True if the member begins as an .npy file; false if it cannot be unpacked.
 bool begins_as_npy(const Archive& archive, zip_uint64_t index) {
   const Member file(zip_fopen_index(archive.get(), index, 0));
   if (!file && zip_error_code_zip(zip_get_error(archive.get())) == ZIP_ER_MEMORY)
@@ -96,7 +95,7 @@ std::vector<std::string> names_of(const std::vector<Entry>& entries) {
   return names;
 }
 
-/// One member of an archive while it is unpacked.
+/// An archive member that is being unpacked.
 class MemberReader {
  public:
   MemberReader(const Archive& archive, const Entry& entry, std::string_view archive_text,
@@ -132,7 +131,7 @@ class MemberReader {
   std::uint64_t size() const { return size_; }
   const std::string& path() const { return path_; }
 
-  /// Exactly `count` bytes.
+  /// Reads exactly `count` bytes.
   void read(void* to, std::uint64_t count) {
     auto* bytes = static_cast<std::byte*>(to);
     while (count > 0) {
@@ -149,7 +148,7 @@ class MemberReader {
     }
   }
 
-  /// Checks that the data end at the declared size and the checksum is right.
+  /// Checks that the member ends here and that its checksum matches.
   void finish() {
     char more = 0;
     const zip_int64_t got = zip_fread(file_.get(), &more, 1);

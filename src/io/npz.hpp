@@ -1,4 +1,4 @@
-// What reading and writing .npz share: libzip's handles and errors, and which members are arrays.
+// Shared by the .npz reader and writer: libzip's handles and errors, and which members are arrays.
 #pragma once
 
 #include <zip.h>
@@ -22,7 +22,7 @@ struct CloseMember {
 using Archive = std::unique_ptr<zip_t, CloseArchive>;
 using Member = std::unique_ptr<zip_file_t, CloseMember>;
 
-/// Throws if libzip ran out of memory; libzip often gives no reason then.
+/// Reports that libzip ran out of memory, for which libzip often gives no reason.
 inline void throw_if_memory(zip_error_t& error) {
   const int code = zip_error_code_zip(&error);
   if (code == ZIP_ER_MEMORY || code == ZIP_ER_OK) {
@@ -40,14 +40,14 @@ inline std::string text_of(zip_error_t& error) {
 struct Entry {
   std::string name;  ///< without .npy
   zip_uint64_t index;
-  bool bare;  ///< without .npy in the archive too
+  bool bare;  ///< the archive has the name without .npy as well
 };
 
-/// The arrays: members called .npy, and others that NumPy accepts as arrays by their first bytes.
+/// The arrays: members called .npy, and others that begin as an .npy file, as NumPy decides.
 std::vector<Entry> entries_of(const Archive& archive);
 
-/// The entry that np.load(...)[name] returns: `name` exactly, else `name` with .npy; the last one
-/// of several.
+/// The entry that np.load(...)[name] gives: the exact `name` in the archive, else without its .npy;
+/// the last of several.
 const Entry* find_entry(const std::vector<Entry>& entries, const std::string& name);
 
 }  // namespace tessera::io

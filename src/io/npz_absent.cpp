@@ -1,5 +1,6 @@
-// The functions of npz.cpp in a packed program (cmake/packed.cmake), which needs only the C
-// library: distributions ship libzip only as a shared library. Each function throws an error.
+// Replaces npz.cpp in a packed program (cmake/packed.cmake), which needs no library but the C
+// library: distributions ship libzip only as a shared library. Each function throws one clear
+// error.
 #include "failure.hpp"
 #include "formats.hpp"
 
@@ -9,7 +10,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& action) {
   throw Error(Category::unavailable, cat("cannot ", action, ": this program has no libzip"),
-              ".npy, .mtx or .safetensors", ".npz", "use 'tessera' as scripts/build builds it");
+              ".npy, .mtx or .safetensors", ".npz", "use 'tessera' built by scripts/build");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Writes .npz. libzip writes into our own temporary, so that the rules of AtomicFile hold here too,
-// and copies the members of an old archive without unpacking them.
+// Writes .npz. libzip writes to a sink that is our own temporary, so that the rules of AtomicFile
+// apply, and copies the members of an old archive without unpacking them.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -18,11 +18,11 @@
 namespace tessera::io {
 namespace {
 
-/// What libzip reads, the bytes of an old archive, and its target, a file descriptor.
+/// libzip's source, the bytes of an old archive, and its sink, a file descriptor.
 struct Sink {
   int descriptor;
   const Input* old;           ///< nullptr if there is none
-  std::uint64_t read_at = 0;  ///< in the old archive
+  std::uint64_t read_at = 0;  ///< read position in the old archive
   std::uint64_t offset = 0;
   std::uint64_t end = 0;  ///< bytes written so far
   zip_error_t error;
@@ -55,7 +55,7 @@ zip_int64_t sink_read(Sink& sink, void* data, zip_uint64_t length) {
 
 zip_int64_t sink_stat(Sink& sink, void* data, zip_uint64_t length) {
   if (sink.old == nullptr) {
-    // This tells libzip that there is no old archive to read.
+    // This error tells libzip that there is no old archive to read.
     zip_error_set(&sink.error, ZIP_ER_READ, ENOENT);
     return -1;
   }
@@ -110,13 +110,13 @@ zip_int64_t sink_command(void* state, void* data, zip_uint64_t length, zip_sourc
                               : "");
 }
 
-/// The archive is first built in memory; this reports that it failed.
+/// The archive is built in memory first, and that failed.
 [[noreturn]] void failed_copy(const AtomicFile& file, const char* action, int code) {
   throw Error(Category::resource, cat("cannot write ", shown_output(file.path()), ": ", action,
                                       " its copy in memory failed: ", errno_text(code)));
 }
 
-/// Copies the in-memory file `descriptor` to a pipe or device.
+/// Copies the in-memory file `descriptor` into a pipe or device.
 void pour(AtomicFile& file, int descriptor) {
   std::string buffer(1 << 20, '\0');
   off_t at = 0;
@@ -130,7 +130,7 @@ void pour(AtomicFile& file, int descriptor) {
   }
 }
 
-/// Adds `content` as `member` or replaces it; returns its index in the archive, or -1.
+/// Adds `content` as `member` or replaces the member; returns its index in the archive, or -1.
 zip_int64_t put_member(const Archive& archive, const std::string& member, zip_source_t* content) {
   const auto entries = entries_of(archive);
   const Entry* const old = find_entry(entries, member);
@@ -138,7 +138,7 @@ zip_int64_t put_member(const Archive& archive, const std::string& member, zip_so
     const std::string name = member + std::string(kSuffix);
     return zip_file_add(archive.get(), name.c_str(), content, ZIP_FL_ENC_UTF_8);
   }
-  // Members of the same name would stay hidden, and other readers use the first.
+  // Remove other members of this name: some readers take the first, others the last.
   for (const Entry& each : entries) {
     const bool same = each.name == old->name && each.bare == old->bare && each.index != old->index;
     if (same && zip_delete(archive.get(), each.index) != 0) return -1;
@@ -147,7 +147,7 @@ zip_int64_t put_member(const Archive& archive, const std::string& member, zip_so
   return static_cast<zip_int64_t>(old->index);
 }
 
-/// Adds an array, or puts it in the place of one of its name.
+/// Adds an array, or replaces the array of that name.
 bool add_member(const Archive& archive, const NpzMember& member, Compression compression) {
   zip_buffer_fragment_t parts[] = {
       {reinterpret_cast<zip_uint8_t*>(const_cast<char*>(member.header.data())),
@@ -162,7 +162,7 @@ bool add_member(const Archive& archive, const NpzMember& member, Compression com
   }
   const auto method = compression == Compression::stored ? ZIP_CM_STORE : ZIP_CM_DEFLATE;
   const auto entry = static_cast<zip_uint64_t>(index);
-  // 1980-01-01 00:00, as NumPy does: the same array gives the same bytes on every day.
+  // 1980-01-01 00:00, as NumPy: the same array always gives the same bytes.
   return zip_set_file_compression(archive.get(), entry, method, 0) == 0 &&
          zip_file_set_dostime(archive.get(), entry, 0, 0x21, 0) == 0;
 }
@@ -191,7 +191,7 @@ void write_archive(AtomicFile& file, Sink& sink, std::span<const NpzMember> memb
 void write_npz(AtomicFile& file, std::span<const NpzMember> members, Compression compression,
                const Input* old) {
   if (old != nullptr) refuse_slow_archive(*old);
-  // A zip's sizes are patched in afterwards, so a pipe gets a copy made in memory.
+  // libzip patches sizes in afterwards; a pipe cannot seek, so it gets a copy built in memory.
   const bool direct = file.is_regular();
   struct Close {
     int descriptor;

@@ -1,6 +1,6 @@
-// During its lifetime, SIGXFSZ (file-size limit) and SIGPIPE (no reader) raised by this thread's
-// own writes do not end the process: the write reports EFBIG or EPIPE, and the destructor removes
-// the pending signal.
+// While an object lives, SIGXFSZ (file-size limit) and SIGPIPE (reader closed the pipe) raised by
+// this thread's writes do not end the process. The write fails with EFBIG or EPIPE, and the
+// destructor discards the pending signal.
 #pragma once
 
 #include <pthread.h>
@@ -19,7 +19,7 @@ class QuietSignals {
     sigaddset(&quiet_, SIGPIPE);
     sigset_t pending;
     sigpending(&pending);
-    // A signal that was pending before is left to the caller.
+    // A signal that was pending before belongs to the caller.
     if (sigismember(&pending, SIGXFSZ) == 1) sigdelset(&quiet_, SIGXFSZ);
     if (sigismember(&pending, SIGPIPE) == 1) sigdelset(&quiet_, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &quiet_, &before_);

@@ -1,6 +1,6 @@
-// The fixed tables that signal handlers read, and the handler that turns a bus error in a mapped
-// file, truncated by another process, into a message. An entry is filled before it is published and
-// cleared after it is withdrawn: a handler may read it at any time.
+// The fixed tables that signal handlers read, and the handler that reports a bus error in a mapped
+// file that another process truncated. A handler may run at any time, so an entry is filled before
+// it is published and cleared after it is withdrawn.
 #include "registry.hpp"
 
 #include <signal.h>
@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kPathBytes = 1024;
 
 struct Slot {
-  std::atomic<bool> taken{false};  ///< a thread is filling, using or clearing it
+  std::atomic<bool> taken{false};  ///< a thread is filling, using or clearing the entry
   std::atomic<bool> ready{false};  ///< a handler may read it
   pid_t process = 0;               ///< a forked child must not remove its parent's files
   std::uintptr_t begin = 0;
@@ -100,18 +100,18 @@ void say(const char* text) noexcept {
 void on_bus_error(int signal, siginfo_t* info, void*) {
   const Slot* slot = mapping_at(info->si_addr);
   if (slot == nullptr) {
-    // Not ours: the faulting instruction runs again under the previous handler.
+    // Not ours: the instruction faults again under the handler that was installed before.
     sigaction(signal, &previous_action, nullptr);
     return;
   }
-  // Several threads may be here; the first one prints the message and ends the process.
+  // Several threads may arrive here; the first one prints the message and ends the process.
   static std::atomic_flag said = ATOMIC_FLAG_INIT;
   while (said.test_and_set()) pause();
   const bool reading = slot->use == MappedFor::reading;
   say(message_prefix);
   say(slot->path);
   say(reading ? ": the file became shorter while it was read, or its disk failed; "
-                "let nobody change inputs during the run\n"
+                "do not change input files during the run\n"
               : ": the disk is full or failed while the result was written; nothing was kept\n");
   remove_temporaries();
   _exit(reading ? 3 : 1);

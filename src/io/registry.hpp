@@ -1,6 +1,6 @@
-// What a signal handler must know: the temporaries to remove and the mapped files. Fixed tables of
-// atomics and characters, so that reading them is async-signal-safe. If a table is full, the
-// handlers do not know further entries.
+// What signal handlers must know: the temporaries to remove and the mapped files. Fixed tables of
+// atomics and characters make reading them async-signal-safe. If a table is full, handlers ignore
+// further entries.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,7 @@
 
 namespace tessera::io {
 
-/// Makes a temporary known to remove_temporaries() during its lifetime. Register before creating
-/// it.
+/// Registers a temporary for remove_temporaries() during its lifetime. Register before creating it.
 class RegisteredTemporary {
  public:
   explicit RegisteredTemporary(const std::string& path);
@@ -23,7 +22,7 @@ class RegisteredTemporary {
 
 enum class MappedFor { reading, writing };
 
-/// Makes a mapping known to the SIGBUS handler during its lifetime.
+/// Registers a mapping for the SIGBUS handler during its lifetime.
 class RegisteredMapping {
  public:
   RegisteredMapping(const void* begin, std::size_t size, const std::string& path, MappedFor use);

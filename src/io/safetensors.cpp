@@ -1,5 +1,5 @@
 // safetensors: eight bytes of header length, a JSON header, then the elements of all tensors, row
-// by row, without gaps. Every length and offset is compared with the file before it is used.
+// by row, without gaps. Every length and offset is checked against the file before it is used.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -23,7 +23,7 @@ using nlohmann::json;
 constexpr std::uint64_t kMaxHeader = 100'000'000;
 constexpr std::size_t kPrefix = 8;
 constexpr std::string_view kMetadata = "__metadata__";
-/// No program uses arrays with more.
+/// A bound on the number of extents, far above any real array.
 constexpr std::size_t kMostExtents = 64;
 
 struct TensorInfo {
@@ -33,8 +33,7 @@ struct TensorInfo {
 };
 
 struct Contents {
-  /// not null: the library's operator[] on null is not safe if memory runs out
-  json header = json::object();
+  json header = json::object();     ///< [] on a null value leaves it corrupt without memory
   std::vector<TensorInfo> tensors;  ///< in the order of their data
   std::size_t data_offset = 0;
 };
@@ -45,12 +44,12 @@ struct Contents {
            "the file is damaged or no safetensors file");
 }
 
-/// Builds the header from the parser's events, in time linear in its length: the library's own
-/// callback would scan everything again after each object.
+/// Builds the header from the parser's events in time linear in its length; the library's own
+/// callback rescans everything it has read after each object.
 class HeaderBuilder : public nlohmann::json_sax<json> {
  public:
   json header;
-  std::string twice;  ///< a key that appears twice, which readers interpret differently
+  std::string twice;  ///< a duplicate key, which readers would treat differently
   std::string wrong;  ///< the parser's error
 
   bool null() override { return put(nullptr); }
@@ -59,7 +58,7 @@ class HeaderBuilder : public nlohmann::json_sax<json> {
   bool number_unsigned(number_unsigned_t value) override { return put(value); }
   bool number_float(number_float_t value, const string_t&) override { return put(value); }
   bool string(string_t& value) override { return put(std::move(value)); }
-  bool binary(binary_t&) override { return false; }  // JSON text has none
+  bool binary(binary_t&) override { return false; }  // JSON has no binary values
   bool start_object(std::size_t) override { return open(json::object()); }
   bool start_array(std::size_t) override { return open(json::array()); }
   bool end_object() override { return leave(); }
@@ -84,7 +83,7 @@ class HeaderBuilder : public nlohmann::json_sax<json> {
   /// The format has three levels; deeper values are dropped.
   static constexpr std::size_t kMostDepth = 4;
 
-  /// Where to store the value; nullptr for one that is dropped.
+  /// The destination of the value; nullptr for a dropped one.
   json* put_value(json value) {
     if (depth_ > open_.size()) return nullptr;
     json* at = next_;
@@ -109,8 +108,8 @@ class HeaderBuilder : public nlohmann::json_sax<json> {
   }
 
   std::size_t depth_ = 0;
-  std::vector<json*> open_;  ///< the objects and arrays around the next value
-  json* next_ = nullptr;     ///< the value of the last key
+  std::vector<json*> open_;  ///< the objects and arrays that enclose the next value
+  json* next_ = nullptr;     ///< the destination of the value of the last key
 };
 
 json parse_json(std::string_view text, const std::string& path) {
@@ -121,13 +120,13 @@ json parse_json(std::string_view text, const std::string& path) {
     builder.wrong = error.what();
   }
   if (!builder.wrong.empty()) {
-    damaged(path, cat("the JSON header is wrong: ", printable(builder.wrong, 160)));
+    damaged(path, cat("the JSON header is invalid: ", printable(builder.wrong, 160)));
   }
   if (!builder.twice.empty()) damaged(path, builder.twice + " is named twice in the header");
   if (!builder.header.is_object()) damaged(path, "the header is not a JSON object");
-  // Violations of the format that the parser accepts.
+  // The parser accepts these, but the format does not.
   if (text.front() != '{') damaged(path, "the header does not begin with '{'");
-  if (text.find('\0') != text.npos) damaged(path, "the header holds a zero byte");
+  if (text.find('\0') != text.npos) damaged(path, "the header contains a zero byte");
   return std::move(builder.header);
 }
 
@@ -138,11 +137,11 @@ std::uint64_t natural(const json& value, const std::string& path, std::string_vi
   return value.get<std::uint64_t>();
 }
 
-/// The format allows only strings, so that a reader need not handle anything else.
+/// The format allows only strings here.
 void check_metadata(const json& metadata, const std::string& path) {
   if (!metadata.is_object()) damaged(path, cat(kMetadata, " is not a JSON object"));
   for (const auto& [key, value] : metadata.items()) {
-    if (!value.is_string()) damaged(path, cat(kMetadata, ": ", in_quotes(key), " is not a text"));
+    if (!value.is_string()) damaged(path, cat(kMetadata, ": ", in_quotes(key), " is not a string"));
   }
 }
 
@@ -153,7 +152,7 @@ std::optional<DType> known_type(const TensorInfo& info) {
   return std::nullopt;
 }
 
-/// The size of an unknown type is unknown.
+/// The size of a tensor of unknown type cannot be checked.
 void check_size(const TensorInfo& info, const std::string& path) {
   const auto dtype = known_type(info);
   if (!dtype) return;
@@ -175,7 +174,7 @@ TensorInfo parse_tensor(const std::string& name, const json& entry, const std::s
   for (const char* key : {"dtype", "shape", "data_offsets"}) {
     if (!entry.contains(key)) damaged(path, cat(where, " lacks '", key, "'"));
   }
-  if (!entry["dtype"].is_string()) damaged(path, where + ": dtype is not a text");
+  if (!entry["dtype"].is_string()) damaged(path, where + ": dtype is not a string");
   const json& offsets = entry["data_offsets"];
   if (!offsets.is_array() || offsets.size() != 2) {
     damaged(path, where + ": data_offsets", "two integers");
@@ -265,7 +264,7 @@ std::vector<std::string> list_safetensors(const Input& input) {
 
 namespace {
 
-/// Positions in the file whose header `input` begins with.
+/// The tensor in the file whose header `input` begins with.
 TensorPlace place_of(const Input& input, const std::string& asked) {
   const Contents contents = parse_header(input);
   std::vector<std::string> names;
@@ -285,7 +284,7 @@ TensorPlace locate_safetensors(const std::function<Input(index_t)>& start, std::
   Input input = start(kPrefix);
   if (input.size == kPrefix) std::memcpy(&length, input.data, kPrefix);
   input = start(static_cast<index_t>(kPrefix + std::min(length, kMaxHeader)));
-  input.size = size;  // the rest of the file is compared with the header, not read
+  input.size = size;  // the header is checked against the size of the file; the rest is not read
   return place_of(input, member);
 }
 
@@ -297,12 +296,12 @@ Array read_safetensors(const Input& input, const std::string& asked) {
 
 namespace {
 
-/// Elements to write, of a tensor of the old file or of the new one.
+/// Elements to write, from a tensor of the old file or from the new one.
 struct Piece {
   std::string name;
   const void* data;
   std::uint64_t bytes;
-  std::uint64_t width;  ///< bytes of an element
+  std::uint64_t width;  ///< bytes per element
 };
 
 Piece piece_of(const TensorInfo& info, const Input& old, std::size_t data_offset) {
@@ -318,7 +317,7 @@ Piece piece_of(const TensorInfo& info, const Input& old, std::size_t data_offset
   return {info.name, old.data + data_offset + info.begin, bytes, width};
 }
 
-/// The header as text, with the position of each piece.
+/// The header text with the offsets of all pieces.
 std::string header_text(json& header, const std::vector<Piece>& pieces, const AtomicFile& file,
                         const std::string& member) {
   std::uint64_t offset = 0;
@@ -333,7 +332,7 @@ std::string header_text(json& header, const std::vector<Piece>& pieces, const At
     throw Error(Category::argument, cat("cannot write ", shown_output(file.path()), ": the name ",
                                         in_quotes(member), " is not UTF-8"));
   }
-  // Blanks up to a multiple of 64 bytes, so that a mapping of the file is aligned for every kernel.
+  // Pad to 64 bytes, so that a mapping of the file is aligned for every kernel.
   text.append((64 - (kPrefix + text.size()) % 64) % 64, ' ');
   return text;
 }
@@ -357,7 +356,8 @@ void write_safetensors(AtomicFile& file, const Array& source, const std::string&
   }
   pieces.push_back({member, array.data(), static_cast<std::uint64_t>(array.bytes()),
                     static_cast<std::uint64_t>(size_of(array.dtype()))});
-  // The widest elements first, as the format's own package does: so every tensor is aligned.
+  // The widest elements come first, as in the format's own package, so that every tensor is
+  // aligned.
   std::stable_sort(pieces.begin(), pieces.end(),
                    [](const Piece& a, const Piece& b) { return a.width > b.width; });
   contents.header[member] = {

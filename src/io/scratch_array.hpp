@@ -1,5 +1,5 @@
-// An array in a temporary .npy file, deleted when the command ends: written in place and not
-// flushed to the disk, since flushing hundreds of small files takes longer than everything else.
+// An array in a .npy file that exists only during a command. It is written in place and not
+// flushed: for hundreds of small files the flush would dominate.
 #pragma once
 
 #include <fstream>
@@ -12,7 +12,7 @@
 
 namespace tessera::io {
 
-/// `array` is contiguous, row by row.
+/// `array` is contiguous in row-major order.
 inline void write_scratch_array(const std::string& path, const Array& array) {
   std::ofstream out(path, std::ios::binary);
   out << npy_header(array.dtype(), array.shape(), Order::c);

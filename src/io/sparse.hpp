@@ -7,8 +7,8 @@
 
 namespace tessera {
 
-/// Entries of a (rows, cols) matrix: those of row i have the numbers starts[i] to starts[i + 1] in
-/// `columns` and `values`. Vectors; `starts` and `columns` of i64.
+/// Entries of a (rows, cols) matrix: the entries of row i are at starts[i] to starts[i + 1] of
+/// `columns` and `values`. All three are vectors; `starts` and `columns` are i64.
 struct CompressedRows {
   index_t rows = 0, cols = 0;
   Array starts, columns, values;

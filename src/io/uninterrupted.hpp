@@ -1,12 +1,12 @@
-// Repeats a system call that a signal interrupted before it did anything. Not for close(), after
-// which the descriptor is closed in any case.
+// Repeats a system call that a signal interrupted before it did anything. Not for close(), which
+// frees the descriptor in any case.
 #pragma once
 
 #include <cerrno>
 
 namespace tessera::io {
 
-/// Calls until no signal interrupts; returns the result.
+/// The result of `call` once no signal interrupts it.
 template <class Call>
 auto uninterrupted(const Call& call) {
   for (;;) {

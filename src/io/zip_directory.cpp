@@ -33,8 +33,8 @@ struct Directory {
   std::uint64_t offset, bytes;
 };
 
-/// The directory that the end record at `end` names, also in archives beyond 4 GB or 65,535
-/// members.
+/// The directory that the end record at `end` names, also in zip64 archives (beyond 4 GB or 65,535
+/// members).
 Directory directory_of(std::string_view bytes, std::size_t end) {
   constexpr std::size_t kLocator = 20;
   if (end >= kLocator && has_signature(bytes, end - kLocator, "PK\x06\x07")) {
@@ -46,8 +46,8 @@ Directory directory_of(std::string_view bytes, std::size_t end) {
   return {number_at<std::uint32_t>(bytes, end + 16), number_at<std::uint32_t>(bytes, end + 12)};
 }
 
-/// Calls `visit` with the position and the name of each record of the directory at `at`, while it
-/// returns true.
+/// Calls `visit` with the offset and the name of each record of the directory at `at`, as long as
+/// it returns true.
 template <class Visit>
 void for_each_record(std::string_view bytes, std::size_t at, Visit visit) {
   while (has_signature(bytes, at, "PK\x01\x02")) {
@@ -59,9 +59,9 @@ void for_each_record(std::string_view bytes, std::size_t at, Visit visit) {
   }
 }
 
-/// The position of the member's own header, from its directory record at `at`.
+/// The offset of the member's own header, from its directory record at `at`.
 std::uint64_t local_offset(std::string_view bytes, std::size_t at) {
-  constexpr std::uint32_t kElsewhere = 0xffffffff;  // the value is in the extra field of zip64
+  constexpr std::uint32_t kElsewhere = 0xffffffff;  // the value is in the zip64 extra field
   const auto narrow = number_at<std::uint32_t>(bytes, at + 42);
   if (narrow != kElsewhere) return narrow;
   std::size_t extra = at + kRecordBytes + number_at<std::uint16_t>(bytes, at + 28);
@@ -77,14 +77,15 @@ std::uint64_t local_offset(std::string_view bytes, std::size_t at) {
   return narrow;
 }
 
-/// The hash of libzip's table of names, 32 bits, of which it uses the lowest.
+/// libzip hashes names to 32 bits and takes the lowest ones as the index of its table.
 std::uint32_t hash_of(std::string_view name) {
   std::uint32_t hash = 5381;
   for (const char c : name) hash = hash * 33 + static_cast<unsigned char>(c);
   return hash;
 }
 
-/// Does libzip hash the name unchanged? It converts others from the DOS character set to UTF-8.
+/// True if libzip hashes the name as it is. It converts others from the DOS code page to UTF-8
+/// first.
 bool is_hashed_as_it_is(std::string_view name) {
   for (std::size_t i = 0; i < name.size(); ++i) {
     const auto c = static_cast<unsigned char>(name[i]);
@@ -97,13 +98,12 @@ bool is_hashed_as_it_is(std::string_view name) {
   return true;
 }
 
-/// An upper bound for the steps of libzip in its table of names when it reads the directory at
-/// `at`.
+/// An upper bound on libzip's probe steps while it reads the directory at `at`.
 std::uint64_t steps_of_names(std::string_view bytes, std::size_t at) {
   std::vector<std::pair<std::uint32_t, std::string_view>> names;  // hash, name
   for_each_record(bytes, at, [&](std::size_t, std::string_view name) {
     name = name.substr(0, name.find('\0'));
-    // else: assume that they all collide
+    // Assume the worst for converted names: that all of them collide.
     names.emplace_back(is_hashed_as_it_is(name) ? hash_of(name) : 0, name);
     return true;
   });
@@ -127,7 +127,7 @@ void refuse_slow_archive(const Input& input) {
     bad_file(input.path, cat("would take very long to open: ", why), {}, {},
              "the file is damaged or made to be slow; save the arrays again with np.savez");
   };
-  // libzip reads the directory of every possible end record.
+  // libzip reads the directory of every end record in the last part of the file.
   std::uint64_t named = 0;
   const std::size_t first = bytes.size() - std::min(bytes.size(), kLongestComment + kEndBytes);
   for (std::size_t end = bytes.find(kEnd, first); end != std::string_view::npos;
@@ -136,7 +136,7 @@ void refuse_slow_archive(const Input& input) {
     if (directory.offset > end || directory.bytes > end - directory.offset) continue;
     named += directory.bytes;
     if (named > 2 * bytes.size()) refuse("it names its directory many times");
-    constexpr std::uint64_t kFree = 1 << 20, kForEachName = 64;  // steps that cost nothing much
+    constexpr std::uint64_t kFree = 1 << 20, kForEachName = 64;  // few enough steps
     const std::uint64_t most = kFree + kForEachName * (directory.bytes / kRecordBytes);
     if (steps_of_names(bytes, directory.offset) > most)
       refuse("the names of its members have the same hash");

@@ -117,7 +117,7 @@ class Resume(harness.CommandTest):
         self.refused("'B' differs")  # by its content
         header = self.journal().read_bytes()
         self.journal().write_bytes(header[:5] + b"?" + header[6:])
-        self.refused("journal", "damaged", "begin anew")
+        self.refused("journal", "damaged", "start again")
 
     def test_a_part_of_somebody_else_is_not_touched(self):
         self.part().write_bytes(b"precious")
@@ -128,7 +128,7 @@ class Resume(harness.CommandTest):
         self.interrupted()
         with open(self.journal(), "rb+") as held:
             fcntl.flock(held, fcntl.LOCK_EX)
-            self.refused("another process works on it")
+            self.refused("another process is writing it")
         self.goes_on()
 
     def test_an_output_that_exists(self):

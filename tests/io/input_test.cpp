@@ -68,7 +68,7 @@ TEST_F(Inputs, UnknownExtensionsGoByContent) {
     expect_same(read_array(plain), a_);
   }
   refused(scratch.write("a.txt", "1 2 3\n4 5 6\n"),
-          {"a.txt", "kind of file is unknown", ".npy, .npz, .mtx"}, Category::argument);
+          {"a.txt", "file format is unknown", ".npy, .npz, .mtx"}, Category::argument);
 }
 
 TEST_F(Inputs, UpperCaseExtensions) {

@@ -86,7 +86,7 @@ TEST_F(Npy, OtherNamesOfTypesAndIntegers) {
   for (const char* shape : {"(np.float64(2), 3)", "(np.int64(2, 3)", "(np.int64, 3)", "(np., 3)"}) {
     refused(npy(header("<f4", shape), kData), {"header"});
   }
-  refused(npy(header("<int64", "(1, 2)"), bytes), {"'<int64'", "not known here"});
+  refused(npy(header("<int64", "(1, 2)"), bytes), {"'<int64'", "does not know"});
 }
 
 TEST_F(Npy, RanksZeroOneAndThreeAreReadAsSuch) {
@@ -193,7 +193,7 @@ TEST_F(Npy, HostileHeaderTexts) {
   refused(npy("", kData), {"not a Python dict", "end of the header"});
   refused(npy("[1, 2]", kData), {"not a Python dict"});
   refused(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)", kData), {"dict"});
-  refused(npy("{'descr': '<f4", kData), {"open quote"});
+  refused(npy("{'descr': '<f4", kData), {"unterminated string"});
   refused(npy(header("<f4", "(2, 3)", "1"), kData), {"True or False"});
   refused(npy(header("<f4", "(2, 3)", "'True'"), kData), {"True or False"});
   refused(npy(header("<f4", "[2, 3]"), kData), {"dict"});
@@ -232,9 +232,9 @@ TEST_F(Npy, ForeignElementTypesAreRefusedByName) {
                                                        {"<M8[ns]", "dates"},
                                                        {"<f16", "floating point of another width"},
                                                        {"|V16", "raw bytes"},
-                                                       {"", "not known here"},
-                                                       {"<", "not known here"},
-                                                       {"zzz", "not known here"}};
+                                                       {"", "does not know"},
+                                                       {"<", "does not know"},
+                                                       {"zzz", "does not know"}};
   for (const auto& [descr, meaning] : cases) {
     refused(npy(header(descr, "(1, 1)"), kData), {cat("'", descr, "'"), meaning});
   }
@@ -245,7 +245,7 @@ TEST_F(Npy, ForeignElementTypesAreRefusedByName) {
 
 TEST_F(Npy, UntypedElementsNeedAType) {
   const std::string two = npy(header("<V2", "(1, 2)"), raw<std::uint16_t>({0x3f80, 0xc000}));
-  refused(two, {"'<V2'", "do not say what they are", "--dtype bf16"});
+  refused(two, {"'<V2'", "have no unique type", "--dtype bf16"});
   const Array b = read(two, {.untyped = DType::bf16});
   EXPECT_EQ(b.dtype(), DType::bf16);
   EXPECT_EQ(element(b, 0, 0), 1);

@@ -65,16 +65,16 @@ TEST_F(Safetensors, HostileLengths) {
 }
 
 TEST_F(Safetensors, HostileJson) {
-  refused(file("", ""), {"JSON header is wrong"});
-  refused(file("not json", ""), {"JSON header is wrong"});
+  refused(file("", ""), {"JSON header is invalid"});
+  refused(file("not json", ""), {"JSON header is invalid"});
   refused(file("[]", ""), {"not a JSON object"});
   refused(file("{\"t\":1}", ""), {"'t'", "not described"});
   refused(file("{\"t\":{}}", ""), {"lacks 'dtype'"});
   refused(file("{\"t\":{\"dtype\":1,\"shape\":[],\"data_offsets\":[0,4]}}", "1234"), {"dtype"});
   refused(file("{\"t\":{\"dtype\":\"F32\",\"shape\":4,\"data_offsets\":[0,4]}}", "1234"),
           {"shape"});
-  refused(file(std::string(100000, '['), ""), {"JSON header is wrong"});
-  refused(file("{\"\xff\":1}", ""), {"JSON header is wrong"});
+  refused(file(std::string(100000, '['), ""), {"JSON header is invalid"});
+  refused(file("{\"\xff\":1}", ""), {"JSON header is invalid"});
   refused(file("{}", ""), {"holds no array"});
   const std::string twice =
       R"({"t":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"t":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})";
@@ -93,7 +93,7 @@ TEST_F(Safetensors, HeadersThatReadersWouldTakeDifferently) {
   EXPECT_NO_THROW(read_array(scratch.write("x.safetensors", with(R"({"a":"b"})"))));
   refused(with("[]"), {"__metadata__ is not a JSON object"});
   refused(with("null"), {"__metadata__ is not a JSON object"});
-  refused(with(R"({"a":1})"), {"__metadata__", "'a' is not a text"});
+  refused(with(R"({"a":1})"), {"__metadata__", "'a' is not a string"});
   refused(with(R"({"a":"b","a":"c"})"), {"'a' is named twice"});
   const std::string more = good.substr(0, good.size() - 2) + ",\"dtype\":\"F32\"}}";
   refused(file(more, kData), {"'dtype' is named twice"});
@@ -108,7 +108,7 @@ TEST_F(Safetensors, EveryTensorOfAKnownTypeIsMeasured) {
       scratch.write("x.safetensors", pair(R"({"dtype":"I16","shape":[2],"data_offsets":[16,24]})"));
   expect_error(Category::file, {"x.safetensors:u", "4 bytes", "8 bytes"},
                [&] { read_array(path + ":t"); });
-  // A type that is not known here is in nobody's way.
+  // A tensor of unknown type does not affect the others.
   scratch.write("x.safetensors", pair(R"({"dtype":"C64","shape":[1],"data_offsets":[16,24]})"));
   EXPECT_EQ(read_array(path + ":t").shape(), std::vector<index_t>{4});
 }
