@@ -1,6 +1,6 @@
-// What one cell of a benchmark is: which product, of which element types, how many of them in one
-// call, on how many threads, and in what state a sample finds its contestant. Values that print and
-// read back: files, names and the questions to a contestant's process carry them as text.
+// One cell of a benchmark: which product, of which element types, how many products in one call, on
+// how many threads, and the state of the contestant before a sample. Values with a text form that
+// can be read back, for files, names and the questions to a contestant's process.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace tessera::bench {
 
-/// A is (M,K), B is (K,N), C is (M,N), each compact; by rows, or a transposed one by columns. A
-/// batch is as many such products in one call, each with operands of its own, one after the other.
+/// A is (M,K), B is (K,N), C is (M,N), each compact; row-major, or column-major if transposed. A
+/// batch is this many products in one call, each with its own operands, one after the other.
 struct Shape {
   index_t M = 0, N = 0, K = 0;
   index_t batch = 1;
@@ -22,7 +22,7 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
-/// As the 32-bit integers of most libraries. Throws Error(argument) where it does not fit.
+/// As the 32-bit integers of most libraries. Throws Error(argument) if it does not fit.
 int as_int(index_t extent);
 /// "512" for a cube, "4096x16x4096", "1024-TN", "1000x8x8x8" for a batch of a thousand,
 /// "512x512x64-update".
@@ -32,10 +32,10 @@ std::string full_text(const Shape& shape);
 /// "NN", "TN", "NT" or "TT".
 std::string transposition_text(const Shape& shape);
 
-/// In what state a sample finds its contestant. The default is call after call.
+/// The state of the contestant before a sample. By default calls follow each other.
 struct Readiness {
-  double idle_seconds = 0;  ///< above 0: one call after having slept so long
-  bool first_call = false;  ///< the first call of a process that has just begun
+  double idle_seconds = 0;  ///< above 0: one call after this much sleep
+  bool first_call = false;  ///< the first call of a new process
   bool operator==(const Readiness&) const = default;
 
   bool steady() const { return idle_seconds == 0 && !first_call; }
@@ -48,17 +48,17 @@ struct BenchCase {
   Shape shape;
   int threads = 1;
   Readiness readiness = {};
-  std::string device = {};  ///< "cuda:0"; empty: this machine's processor, on so many threads
+  std::string device = {};  ///< "cuda:0"; empty: this machine's CPU, on `threads` threads
   bool operator==(const BenchCase&) const = default;
 
-  /// Of one call: the whole batch.
+  /// Operations of one call: the whole batch.
   double flops() const;
-  /// Of the matrices of one call, each counted once, and a C that is updated twice.
+  /// Bytes of the matrices of one call, each counted once, and a C that is updated twice.
   double bytes() const;
-  /// Small products go through so many sets of operands in turn, so that these are in the L2 cache
-  /// as a program's would, and not all in the L1. A device has its own (device.hpp).
+  /// Small products use this many sets of operands in turn, so that these are in the L2 cache, as a
+  /// program's would be, and not all in the L1. A device has its own number (device.hpp).
   index_t sets() const;
-  /// Products that are there to be computed: sets() calls of a batch each.
+  /// The number of products to compute: sets() calls of a batch each.
   index_t products() const { return sets() * shape.batch; }
 };
 

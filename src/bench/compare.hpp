@@ -1,7 +1,7 @@
-// Two kept results side by side: is a contestant as fast as it was? Nothing is measured. What is
-// compared is the share of the peak, turn by turn, where both files have it undisturbed (a machine
-// that clocks lower today changes both alike), else the time; and a verdict is given only where the
-// samples carry it.
+// Compares two result files: is a contestant as fast as before? Nothing is measured. It compares
+// the shares of the peak, round by round, if both files have an undisturbed peak (a machine with a
+// lower clock today changes both alike), else the times. It gives a verdict only if the samples
+// support it.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ enum class Verdict {
   same,    ///< the interval is within the threshold on both sides of 1
   faster,  ///< the interval is above 1, and the ratio beyond the threshold
   slower,  ///< the interval is below 1, and the ratio beyond the threshold
-  unclear  ///< the samples do not tell
+  unclear  ///< the samples do not decide
 };
 inline constexpr std::array<std::string_view, 4> kVerdictNames = {"SAME", "FASTER", "SLOWER",
                                                                   "UNCLEAR"};
@@ -25,32 +25,31 @@ std::string to_string(Verdict verdict);
 struct RowComparison {
   const BenchRow *before = nullptr, *after = nullptr;
   bool by_share = false;  ///< of the peak; else by time
-  double ratio = 0;       ///< the new median speed as a multiple of the old one
+  double ratio = 0;       ///< new median speed / old median speed
   Interval interval;      ///< of the ratio, with a confidence of 95 %; NaN: too few samples
   Verdict verdict = Verdict::unclear;
-  bool peak_disturbed = false;                   ///< on either side, where both have it
-  double old_percent = 0, new_percent = 0;       ///< of the peak, where compared by share
-  std::size_t old_samples = 0, new_samples = 0;  ///< that were compared
-  std::string why;                               ///< it is UNCLEAR
+  bool peak_disturbed = false;                   ///< in either file, if both have one
+  double old_percent = 0, new_percent = 0;       ///< of the peak, if compared by share
+  std::size_t old_samples = 0, new_samples = 0;  ///< compared samples
+  std::string why;                               ///< why it is UNCLEAR
 };
 
 struct ComparedResults {
   const BenchResults *before = nullptr, *after = nullptr;
   double threshold = 0;  ///< 0.02: two percent
   std::vector<RowComparison> comparisons;
-  /// Rows that have a verified result in one of the files only, and why; first those that count
+  /// Rows with a verified result in only one of the files, with the reason; first those that count
   /// for `broke`.
   std::vector<std::string> left_out;
-  /// Is an algorithm among them whose result was verified in the old file, and is wrong or failed
-  /// in the new?
+  /// Was an algorithm's result verified in the old file, and is it wrong or failed in the new?
   bool broke = false;
 };
 
-/// Compares every row that both files have. Both must outlive what is returned.
+/// Compares every row that both files have. Both must outlive the returned object.
 ComparedResults compare_results(const BenchResults& before, const BenchResults& after,
                                 double threshold);
 
-/// What tells that the files come from different machines, "" where nothing does.
+/// Evidence that the files come from different machines; "" without any.
 std::string machine_difference(const BenchResults& before, const BenchResults& after);
 
 /// In lines of at most `columns` characters, 0: of any length.

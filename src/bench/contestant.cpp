@@ -1,6 +1,6 @@
-// What runs inside a contestant's process, and how it is asked: see contestant.hpp. Questions are
-// lines of text: "case TYPES SHAPE", "turn SECONDS", "idle SECONDS", "release"; "first" is a
-// case whose first call is the answer.
+// What runs inside a contestant's process, and its questions: see contestant.hpp. Questions are
+// lines of text: "case TYPES SHAPE", "turn SECONDS", "idle SECONDS", "release"; "first" is a case
+// whose first call is the answer.
 #include "contestant.hpp"
 
 #include <algorithm>
@@ -27,8 +27,8 @@ namespace tessera::bench {
 
 namespace {
 
-/// Below this a turn's share of a product's time is small enough to spend one product on waking up
-/// threads and filling caches.
+/// If one product takes a smaller share of a turn than this, the turn begins with an untimed
+/// product that wakes threads and fills caches.
 constexpr double kWarmShare = 0.2;
 
 double cpu_seconds() {
@@ -69,13 +69,13 @@ Sample timed(Work& work, index_t iterations) {
   return {0, iterations, seconds / count, (cpu_seconds() - cpu) / count};
 }
 
-/// A turn, with a call before it that wakes up threads and fills caches.
+/// A turn, after an untimed call that wakes threads and fills caches.
 Sample warm_turn(Work& work, double call_seconds, double seconds) {
   if (call_seconds < kWarmShare * seconds) work.once();
   return turn_of([&work](index_t calls) { return timed(work, calls); }, call_seconds, seconds);
 }
 
-/// One call after having done nothing for so long, and something before that.
+/// One call after this much idleness, and one call before the idleness.
 Sample after_idleness(Work& work, double seconds) {
   work.once();
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
@@ -103,10 +103,10 @@ BenchCase read_case(std::istringstream& words, int threads) {
   return now;
 }
 
-/// Makes the calls of one case; throws where the contestant does not offer it.
+/// Makes the calls of one case; throws if the contestant does not offer it.
 using MakeCall = std::function<Call(const BenchCase&)>;
 
-/// Answers of everything that multiplies.
+/// Answers of every contestant that multiplies.
 process::Child::Answer multiplier(MakeCall make_call, int threads, SharedOperands& shared) {
   struct State {
     std::unique_ptr<Work> work;
@@ -126,7 +126,7 @@ process::Child::Answer multiplier(MakeCall make_call, int threads, SharedOperand
       Sample sample = timed(work, 1);
       for (std::size_t set = 1; set < work.sets(); ++set) work.once();
       work.copy_results_to(shared);
-      // The first call also pays for starting threads and touching memory.
+      // The first call also starts threads and touches memory.
       if (verb == "case" && sample.seconds < 0.5) sample = timed(work, 1);
       state->call_seconds = sample.seconds;
       return text_of_sample(sample);
@@ -145,7 +145,7 @@ process::Child::Answer multiplier(MakeCall make_call, int threads, SharedOperand
 }
 
 /// Answers of a contestant whose every sample is the first call of a process: this one only starts
-/// them, and has neither threads nor a library.
+/// those processes, and has neither threads nor a library.
 process::Child::Answer beginner(std::function<process::Child::Answer()> start) {
   return [start = std::move(start), first = std::string()](const std::string& question) mutable {
     if (question == "release") return std::string();
@@ -154,7 +154,7 @@ process::Child::Answer beginner(std::function<process::Child::Answer()> start) {
   };
 }
 
-/// How a process begins: `load` makes what makes calls.
+/// How a process begins: `load` returns the object that makes calls.
 std::function<process::Child::Answer()> starting(std::function<MakeCall()> load,
                                                  const Conditions& on, SharedOperands& shared) {
   std::function<process::Child::Answer()> start = [load = std::move(load), threads = on.threads,
@@ -190,7 +190,7 @@ Call batch_call(const Problem& p, index_t batch, const Options& options) {
   };
 }
 
-/// One product after the other, each a call of a plan that was made before.
+/// One product after the other, each a call of a prepared plan.
 template <class In, class Out = In>
 Call plan_once(const Problem& p, index_t batch, int threads) {
   using Scalar = typename cpu::Gemm<In, Out>::Scalar;
@@ -236,7 +236,7 @@ Call algorithm_call(const std::string& name, const BenchCase& now) {
   return planned_call(make_plan(problem, options), now.shape.batch);
 }
 
-/// Answers of the peak: its seconds are those that the case's product would take at the peak.
+/// Answers of the peak: the seconds that the case's product would take at the peak.
 process::Child::Answer peak_meter(int threads) {
   struct State {
     BenchCase now;
@@ -279,7 +279,7 @@ class ProcessContestant : public Contestant {
                     std::function<process::Child::Answer()> start)
       : Contestant(name, kind),
         on_(on),
-        // Foreign libraries chatter; what this project's own code says in trouble is wanted.
+        // Foreign libraries print noise; messages of this project's own code are kept.
         child_(std::move(start), kind == Kind::peer ? process::Child::Talk::silent
                                                     : process::Child::Talk::to_stderr) {}
 

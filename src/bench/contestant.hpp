@@ -1,7 +1,7 @@
 // One party of a benchmark: an algorithm, a peer library or the chain of multiply-adds that gives
-// the peak. Contestants take turns; a turn gives one sample. Nothing is judged here. Those of this
-// machine's processor run in a process of their own each, on their own copy of the operands, and
-// are stopped while others are measured; those of a GPU are in device.hpp.
+// the peak. Contestants take turns; a turn gives one sample. Nothing is verified here. On the CPU
+// each runs in a process of its own, on its own copy of the operands, and is stopped while others
+// are measured; those of a GPU are in device.hpp.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +19,10 @@ namespace tessera::bench {
 
 inline constexpr const char* kPlanOnce = "plan";
 
-/// What a device did while it multiplied; 0 where it does not tell.
+/// The state of a device while it multiplied; 0 if it does not report it.
 struct DeviceState {
   double clock_hz = 0, watts = 0;      ///< means
-  std::uint64_t throttle_reasons = 0;  ///< all that held the clock back: nvmlClocksEventReasons
+  std::uint64_t throttle_reasons = 0;  ///< all that limited the clock: nvmlClocksEventReasons
   bool operator==(const DeviceState&) const = default;
 };
 
@@ -33,21 +33,21 @@ struct Sample {
   DeviceState device = {};
 };
 
-/// Under what conditions a contestant multiplies, whatever the product.
+/// The conditions of a contestant's products, independent of the shape.
 struct Conditions {
   int threads = 1;
   Readiness readiness = {};
-  std::string device = {};  ///< "cuda:0"; empty: this machine's processor
+  std::string device = {};  ///< "cuda:0"; empty: this machine's CPU
 };
 
 class Contestant {
  public:
   enum class Kind { algorithm, peer, peak };
 
-  /// One of the ladder, or kPlanOnce: a cpu::GemmPlan, made once for each case.
+  /// An algorithm of the ladder, or kPlanOnce: a cpu::GemmPlan, made once for each case.
   static std::unique_ptr<Contestant> algorithm(const std::string& name, const Conditions& on,
                                                SharedOperands& shared);
-  /// A library through its own calls: a peer, or this project's BLAS as one of its algorithms.
+  /// A library through its own interface: a peer, or this project's BLAS as an algorithm.
   static std::unique_ptr<Contestant> library(Kind kind, const Peer& peer, const Conditions& on,
                                              SharedOperands& shared);
   static std::unique_ptr<Contestant> peak(int threads);
@@ -58,18 +58,16 @@ class Contestant {
 
   const std::string& name() const { return name_; }
   Kind kind() const { return kind_; }
-  /// Which of a device's units it multiplies with, that is to say, whose peak bounds it; empty
-  /// where there is one peak.
+  /// Which of a device's units it uses, and so which peak bounds it; empty if there is one peak.
   const std::string& units() const { return units_; }
 
-  /// Makes ready for the case and computes every product once into the shared results. Gives the
-  /// seconds that one call takes now. Throws Error, also for a case that this contestant does not
-  /// offer.
+  /// Prepares the case and computes every product once into the shared results. Returns the seconds
+  /// of one call. Throws Error, also for a case that this contestant does not offer.
   virtual double prepare(const BenchCase& now) = 0;
-  /// One sample: call after call for at least `seconds`, first once untimed where that is cheap; or
-  /// one call after idleness; or the first call of a new process.
+  /// One sample: calls for at least `seconds`, after one untimed call if that is cheap; or one call
+  /// after idleness; or the first call of a new process.
   virtual Sample turn(double seconds) = 0;
-  /// Gives the operands' memory back.
+  /// Frees the operands.
   virtual void release() = 0;
 
  protected:
@@ -82,8 +80,8 @@ class Contestant {
   std::string units_;
 };
 
-/// As many calls as fill `seconds`, found by trying: timed(n) makes n calls and says what each
-/// took. Only the last try counts.
+/// Finds by trial how many calls fill `seconds`: timed(n) makes n calls and returns the time of
+/// each. Only the last trial counts.
 template <class Timed>
 Sample turn_of(Timed&& timed, double call_seconds, double seconds) {
   index_t iterations = 1;
@@ -93,7 +91,7 @@ Sample turn_of(Timed&& timed, double call_seconds, double seconds) {
     const Sample sample = timed(iterations);
     if (sample.seconds * static_cast<double>(iterations) >= 0.9 * seconds) return sample;
     call_seconds = sample.seconds;
-    iterations += 1 + iterations / 2;  // grows even where the clock does not advance
+    iterations += 1 + iterations / 2;  // grows even if the clock does not advance
   }
 }
 

@@ -1,5 +1,5 @@
-// See cublas.hpp. The types of functions and the numbers are those of cublas_api.h and
-// library_types.h, written down so that no header of CUDA is needed.
+// See cublas.hpp. The function types and constants are copied from cublas_api.h and
+// library_types.h, so that no header of CUDA is needed.
 #include "cublas.hpp"
 
 #include "tessera/core/error.hpp"
@@ -45,7 +45,7 @@ bool Cublas::multiplies(const shell::Types& types, F32 f32) {
          (half && (types.out == types.in || types.out == DType::f32));
 }
 
-/// cuBLAS counts by columns: the same memory holds the transposed matrices, and C' = B' A'.
+/// cuBLAS is column-major: the same memory holds the transposed matrices, and C' = B' A'.
 void Cublas::multiply(const BenchCase& now, F32 f32, const void* A, const void* B, void* C) const {
   const Shape& s = now.shape;
   const int m = as_int(s.N), n = as_int(s.M), k = as_int(s.K);

@@ -1,5 +1,5 @@
-// cuBLAS as a peer: found and loaded when it is asked for, never linked. A (M,K), B (K,N) and C
-// (M,N) are stored by rows, or transposed ones by columns, in device memory.
+// cuBLAS as a peer: found and loaded on request, never linked. A (M,K), B (K,N) and C (M,N) are
+// row-major, or column-major if transposed, in device memory.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ namespace tessera::bench {
 
 class Cublas {
  public:
-  /// Takes the first candidate that can be loaded, for work in the order of a stream of the current
-  /// device. Throws Error(unavailable) with what was tried.
+  /// Loads the first candidate that works, for a stream of the current device. Throws
+  /// Error(unavailable) with what was tried.
   Cublas(CUstream_st* stream, const std::vector<std::string>& candidates = cublas_candidates());
   ~Cublas();
   Cublas(const Cublas&) = delete;
@@ -28,7 +28,7 @@ class Cublas {
   enum class F32 { exact, tf32 };
   static bool multiplies(const shell::Types& types, F32 f32);
   /// Starts C = A * B, all products of a batch in one call. Throws Error(failed) with cuBLAS's own
-  /// word where it refuses.
+  /// error if it refuses.
   void multiply(const BenchCase& now, F32 f32, const void* A, const void* B, void* C) const;
 
  private:

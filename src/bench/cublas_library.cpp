@@ -1,4 +1,4 @@
-// See cublas_library.hpp. The numbers are those of library_types.h.
+// See cublas_library.hpp. The constants are those of library_types.h.
 #include "cublas_library.hpp"
 
 #include <cstdlib>

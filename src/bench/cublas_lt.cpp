@@ -1,5 +1,5 @@
-// See cublas_lt.hpp. The types of functions and the numbers are those of cublasLt.h, cublas_api.h
-// and library_types.h, written down so that no header of CUDA is needed.
+// See cublas_lt.hpp. The function types and constants are copied from cublasLt.h, cublas_api.h and
+// library_types.h, so that no header of CUDA is needed.
 #include "cublas_lt.hpp"
 
 #include <algorithm>
@@ -16,9 +16,9 @@ constexpr int kBatchCount = 5, kBatchStep = 6;  // cublasLtMatrixLayoutAttribute
 constexpr int kTransposeA = 3, kTransposeB = 4, kScaleA = 17, kScaleB = 18, kFastSums = 25;
 constexpr int kWorkspace = 1;  // cublasLtMatmulPreferenceAttributes_t
 
-/// A choice is timed so long in one of its five samples, if it does not take longer by itself.
+/// The least time of one of the five samples of a choice.
 constexpr double kTimedSeconds = 2e-3;
-/// One that takes so many times as long as the best is not timed further.
+/// A choice this many times slower than the best is not timed further.
 constexpr double kMuchSlower = 2;
 
 bool is_f8(DType type) { return type == DType::f8e4m3 || type == DType::f8e5m2; }
@@ -47,7 +47,7 @@ using Matmul = int(void* handle, void* product, const void* alpha, const void* A
                    void* d, const void* algorithm, void* workspace, std::size_t bytes,
                    CUstream_st* stream);
 
-/// Something that the library made, and its attributes.
+/// An object of the library, and its attributes.
 class Made {
  public:
   template <class Function, class... Arguments>
@@ -76,7 +76,7 @@ class Made {
   void* made_ = nullptr;
 };
 
-/// (rows, cols) of a matrix by columns, as many as the batch has, one after the other.
+/// (rows, cols) of a column-major matrix, one for each product of the batch, one after the other.
 struct Layout : Made {
   Layout(const CublasLibrary& library, DType type, index_t rows, index_t cols, index_t batch)
       : Made(library, "MatrixLayout", static_cast<CreateLayout*>(nullptr), cuda_data_type(type),
@@ -101,7 +101,7 @@ DType scale_type(const shell::Types& types) {
 
 }  // namespace
 
-/// cuBLAS counts by columns: the same memory holds the transposed matrices, and C' = B' A'.
+/// cuBLAS is column-major: the same memory holds the transposed matrices, and C' = B' A'.
 struct CublasLt::Choice::Product {
   Product(const CublasLibrary& library, const BenchCase& now, Cublas::F32 f32, const Room& room)
       : scale(scale_type(now.types)),
@@ -141,7 +141,7 @@ CublasLt::~CublasLt() { (void)library_.function<Destroy>("cublasLtDestroy")(hand
 bool CublasLt::multiplies(const shell::Types& types, Cublas::F32 f32) {
   const DType in = types.in, out = types.out;
   if (f32 == Cublas::F32::tf32) return Cublas::multiplies(types, f32);
-  if (is_f8(in))  // two of e5m2 it does not take
+  if (is_f8(in))  // it does not accept two of e5m2
     return (in == DType::f8e4m3 || types.in_b == DType::f8e4m3) && is_f8(types.in_b) &&
            (out == DType::f32 || is_half(out));
   if (in != types.in_b) return false;
@@ -198,7 +198,7 @@ std::vector<CublasLt::Choice> fastest_first(
   double best = HUGE_VAL;
   for (const auto& choice : choices) {
     try {
-      (void)seconds(choice, 1);  // also pays for loading code
+      (void)seconds(choice, 1);  // also loads code
       double each = seconds(choice, 1);
       if (each < kMuchSlower * best) {
         const auto calls = static_cast<index_t>(std::clamp(kTimedSeconds / each, 1.0, 1e4));

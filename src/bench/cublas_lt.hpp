@@ -1,10 +1,10 @@
-// cuBLASLt as a peer at its best: the algorithms that its heuristics offer for a product, each to
-// be timed, so that the fastest of them is the peer. A (M,K), B (K,N) and C (M,N) are stored by
-// rows, or transposed ones by columns, in device memory.
+// cuBLASLt as a peer at its best: the algorithms that its heuristics offer for a product are all
+// timed, and the fastest is the peer. A (M,K), B (K,N) and C (M,N) are row-major, or column-major
+// if transposed, in device memory.
 //
-// f8 is multiplied with one scale for each matrix, here 1, and with fast accumulation, as programs
-// that want its speed ask for: sums stay in the matrix units and are not moved to f32 in between.
-// Before Blackwell it takes f8 only where A is stored by rows and B is transposed.
+// f8 is multiplied with one scale for each matrix, here 1, and with fast accumulation, which
+// programs choose for speed: sums stay in the matrix units and are not moved to f32 in between.
+// Before Blackwell, f8 needs a row-major A and a transposed B.
 #pragma once
 
 #include <array>
@@ -28,8 +28,8 @@ class CublasLt {
     void* workspace = nullptr;  ///< kWorkspaceBytes
     const void* one = nullptr;  ///< an f32 of 1: the scale of f8
   };
-  /// Takes the first candidate that can be loaded, for work in the order of a stream of the current
-  /// device. Throws Error(unavailable) with what was tried.
+  /// Loads the first candidate that works, for a stream of the current device. Throws
+  /// Error(unavailable) with what was tried.
   CublasLt(CUstream_st* stream, const Room& room,
            const std::vector<std::string>& candidates = cublas_candidates("libcublasLt"));
   ~CublasLt();
@@ -40,18 +40,17 @@ class CublasLt {
   std::string version() const { return library_.version(); }
   static bool multiplies(const shell::Types& types, Cublas::F32 f32);
 
-  /// A product by one algorithm. It needs the library as long as it lives.
+  /// A product by one algorithm. The library must outlive it.
   struct Choice {
     struct Product;
     std::shared_ptr<const Product> product;
     std::array<std::uint64_t, 8> algorithm;  ///< cublasLtMatmulAlgo_t
     int rank;                                ///< in the order of the heuristics, from 1
   };
-  /// What the heuristics offer, their favourite first. Throws Error(unavailable) where that is
-  /// nothing.
+  /// The choices of the heuristics, best first. Throws Error(unavailable) if there are none.
   std::vector<Choice> choices(const BenchCase& now, Cublas::F32 f32) const;
   /// Starts C = A * B, all products of a batch in one call. Throws Error(failed) with the library's
-  /// own word where it refuses.
+  /// own error if it refuses.
   void multiply(const Choice& choice, const void* A, const void* B, void* C) const;
 
  private:
@@ -61,9 +60,9 @@ class CublasLt {
   void* handle_ = nullptr;
 };
 
-/// Those that run, the fastest first: `seconds` says how long so many calls take together. Each is
-/// timed five times, its median counts; one that is far behind after two calls is not timed more.
-/// Throws what the first threw where none runs.
+/// The choices that run, the fastest first: `seconds` returns the time of this many calls. Each is
+/// timed five times and its median counts; one that is much slower after two calls is not timed
+/// further. If none runs, throws the first one's error.
 std::vector<CublasLt::Choice> fastest_first(
     const std::vector<CublasLt::Choice>& choices,
     const std::function<double(const CublasLt::Choice&, index_t calls)>& seconds);

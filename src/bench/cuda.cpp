@@ -18,10 +18,10 @@ namespace tessera::bench {
 
 namespace {
 
-/// How long to leave a GPU alone between two looks at its state.
+/// Time between two queries of a GPU's state.
 constexpr auto kLookAround = std::chrono::milliseconds(1);
 
-/// A library's product. `choice` counts what cuBLASLt offers from the fastest, from 0; -1: cuBLAS.
+/// A library's product. `choice` numbers the cuBLASLt choices, the fastest is 0; -1: cuBLAS.
 struct CudaPeer {
   const char* name;
   Cublas::F32 f32;
@@ -101,7 +101,7 @@ class CudaBench : public BenchDevice {
   double peak_flops(std::string_view units, const shell::Types& types) override;
 
  private:
-  /// Where a set's operands are.
+  /// The positions of a set's operands.
   char* set(index_t number) const {
     return static_cast<char*>(memory_.data()) + static_cast<std::size_t>(number) * places_.end;
   }
@@ -119,7 +119,7 @@ class CudaBench : public BenchDevice {
   std::unique_ptr<CublasLt> lt_;
   cuda::DeviceBuffer lt_room_;  ///< the workspace, then the scale of f8
   std::string missing_;
-  /// Of the loaded case, the fastest first; empty: not looked for.
+  /// Of the loaded case, the fastest first; empty: not yet searched.
   std::array<std::vector<CublasLt::Choice>, 2> lt_choices_;  // f32 as f32, as TF32
 
   BenchCase case_;
@@ -176,7 +176,7 @@ std::vector<Peer> CudaBench::peers() const {
 
 void CudaBench::load(const BenchCase& now, const SharedOperands& shared) {
   if (memory_.data() != nullptr && case_ == now) return;
-  memory_ = {};  // first, so that never two of them need memory
+  memory_ = {};  // free the old memory first, so that both never exist together
   lt_choices_ = {};
   case_ = now;
   places_ = OperandPlaces(now);
@@ -241,7 +241,7 @@ BenchDevice::Call CudaBench::peer(const std::string& name) {
   return lt_call(choices[at]);
 }
 
-/// All that cuBLASLt offers, timed before anything is measured.
+/// All choices of cuBLASLt, timed before anything is measured.
 const std::vector<CublasLt::Choice>& CudaBench::lt_choices(Cublas::F32 f32) {
   auto& out = lt_choices_[f32 == Cublas::F32::tf32 ? 1 : 0];
   if (!out.empty()) return out;
@@ -260,7 +260,7 @@ BenchDevice::Call CudaBench::lt_call(const CublasLt::Choice& choice) {
 }
 
 double CudaBench::run(const Call& call, index_t count) {
-  const cuda::OnDevice on(device_.number);  // cuBLAS wants it so
+  const cuda::OnDevice on(device_.number);  // cuBLAS needs the current device
   begin_.record(stream_);
   for (index_t i = 0; i < count; ++i) {
     call(next_);
@@ -272,7 +272,7 @@ double CudaBench::run(const Call& call, index_t count) {
   return cuda::Event::seconds_between(begin_, end_);
 }
 
-/// Looks at the device until the run has ended.
+/// Queries the device until the run has ended.
 void CudaBench::watch() {
   if (!nvml_) return;
   DeviceState seen;

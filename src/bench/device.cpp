@@ -10,10 +10,10 @@ namespace tessera::bench {
 
 namespace {
 
-/// A product that takes longer is not tried a second time before it is measured.
+/// A longer product is not tried a second time before it is measured.
 constexpr double kLongCall = 0.5;
 
-/// What multiplies on a device.
+/// A contestant that multiplies on a device.
 class DeviceMultiplier : public Contestant {
  public:
   using MakeCall = BenchDevice::Call (BenchDevice::*)(const std::string& name);
@@ -28,7 +28,7 @@ class DeviceMultiplier : public Contestant {
     device_.spoil_results();
     call_seconds_ = timed(device_.sets()).seconds;
     device_.copy_results_to(shared_);
-    // The first calls also pay for loading code.
+    // The first calls also load code.
     if (call_seconds_ < kLongCall) call_seconds_ = timed(1).seconds;
     return call_seconds_;
   }
@@ -59,7 +59,7 @@ class DeviceMultiplier : public Contestant {
   double call_seconds_ = 0;
 };
 
-/// The seconds that the case's product would take at the peak, at the clock of the turn before.
+/// The seconds that the case's product would take at the peak, at the clock of the previous turn.
 class DevicePeak : public Contestant {
  public:
   DevicePeak(std::string_view units, BenchDevice& device)

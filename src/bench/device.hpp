@@ -1,6 +1,6 @@
-// A device that a benchmark runs on instead of this machine's processor, and the contestants that
-// run there: all in this process, on the same operands, in one order of calls. cuda.hpp is
-// the real one; tests have one of their own.
+// A device that a benchmark runs on instead of this machine's CPU, and its contestants: all in this
+// process, on the same operands, in one sequence of calls. cuda.hpp is the real one; tests have one
+// of their own.
 #pragma once
 
 #include <functional>
@@ -15,13 +15,13 @@
 
 namespace tessera::bench {
 
-/// What multiplies on a device, each with a peak of its own: the names are those of tables.
+/// The units of a device that multiply, each with its own peak; tables use these names.
 inline constexpr std::string_view kCores = "CUDA cores", kMatrixUnits = "tensor cores";
 
-/// The algorithm that a product takes which names none.
+/// The algorithm of a product that names none.
 inline constexpr const char* kAutomatic = "auto";
 
-/// Whether another library's product rounds f32 to TF32: "cublas-tf32", "cublaslt-tf32-2".
+/// Does another library's product round f32 to TF32: "cublas-tf32", "cublaslt-tf32-2"?
 constexpr bool rounds_to_tf32(std::string_view peer) {
   return peer.find("-tf32") != std::string_view::npos;
 }
@@ -32,42 +32,43 @@ class BenchDevice {
 
   /// "cuda:0"
   virtual std::string name() const = 0;
-  /// What a file of results must say about it: its name, versions, clocks, limits.
+  /// The device's entries in a file of results: its name, versions, clocks, limits.
   virtual nlohmann::ordered_json description() const = 0;
-  /// Other libraries that multiply there; why one is not there, "" where it is.
+  /// Other libraries that multiply there; why one is missing, "" if it is not.
   virtual std::vector<Peer> peers() const = 0;
   virtual std::string missing_peers() const = 0;
 
-  /// Copies A and B of the case into the device's memory, so many times that call after call never
-  /// finds its operands in a cache, with room for as many C. Nothing where that is loaded already.
+  /// Copies A and B of the case into the device's memory, so many times that consecutive calls
+  /// never find their operands in a cache, and allocates as many C. Does nothing if the case is
+  /// loaded already.
   virtual void load(const BenchCase& now, const SharedOperands& shared) = 0;
   virtual void unload() = 0;
-  /// How many copies of the operands there are.
+  /// The number of copies of the operands.
   virtual index_t sets() const = 0;
-  /// Fills every C with what no product may leave standing.
+  /// Fills every C with a value that no product may leave unchanged.
   virtual void spoil_results() = 0;
-  /// Copies the results into the shared ones. Throws Error(failed) where those of two sets differ.
+  /// Copies the results into the shared ones. Throws Error(failed) if those of two sets differ.
   virtual void copy_results_to(const SharedOperands& shared) = 0;
 
-  /// Starts the loaded case's product on one of the sets and returns before it is done.
+  /// Starts the loaded case's product on one of the sets and returns immediately.
   using Call = std::function<void(index_t set)>;
-  /// Throw Error where there is no such product.
+  /// Both throw Error if there is no such product.
   virtual Call kernel(const std::string& algorithm, const TileShape& tile) = 0;
-  /// With its default tile, or what is taken by itself.
+  /// With its default tile, or the automatic choice.
   Call algorithm(const std::string& name) { return kernel(name, {}); }
   virtual Call peer(const std::string& name) = 0;
-  /// Starts so many calls, each on the next set, waits for them, and says how long they took
-  /// together, by the device's clock, in seconds.
+  /// Starts this many calls, each on the next set, waits for them, and returns their total time in
+  /// seconds, by the device's clock.
   virtual double run(const Call& call, index_t count) = 0;
-  /// How the device was during the latest run that was long enough to see it.
+  /// The device's state during the latest run that was long enough to observe it.
   virtual DeviceState state() const { return {}; }
 
-  /// Multiplications and additions a second that its units can do at most, at the clock of the
-  /// latest run. Throws Error(unavailable) where that is not known.
+  /// The most multiplications and additions a second of its units, at the clock of the latest run.
+  /// Throws Error(unavailable) if that is unknown.
   virtual double peak_flops(std::string_view units, const shell::Types& types) = 0;
 };
 
-/// The contestants of a device. Each needs the device and the shared operands as long as it lives.
+/// The contestants of a device. The device and the shared operands must outlive them.
 std::unique_ptr<Contestant> device_algorithm(const std::string& name, BenchDevice& device,
                                              SharedOperands& shared);
 std::unique_ptr<Contestant> device_peer(const std::string& name, const shell::Types& types,

@@ -21,8 +21,8 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double gflops_of(const BenchRow& row, double seconds) { return row.on.flops() / seconds * 1e-9; }
 
-/// The seconds that are written as so many nanoseconds, so that what is read is written the same.
-/// Where several are, those that give the speed beside them; where none are, the quotient.
+/// The seconds that print as this number of nanoseconds, so that a file that is read is written
+/// unchanged. If several do, those that give the adjacent speed; if none does, the quotient.
 double seconds_written_as(double nanoseconds, const BenchRow& row, double gflops) {
   double first = kNan, near = nanoseconds / 1e9;
   for (double each : {near, std::nextafter(near, 0.0), std::nextafter(near, HUGE_VAL)}) {
@@ -33,8 +33,8 @@ double seconds_written_as(double nanoseconds, const BenchRow& row, double gflops
   return std::isnan(first) ? near : first;
 }
 
-/// As a file tells it. Of times that are written alike only one is read back, so that what is
-/// computed from them is the same, to the last digit, when it is written again.
+/// The time as a file stores it. All times that print alike are read back as one, so that every
+/// figure computed from them is also the same.
 BenchResults as_read_back(BenchResults results) {
   for (BenchRow& row : results.rows) {
     for (Sample& sample : row.samples) {
@@ -55,7 +55,7 @@ std::string run_name(const BenchRow& row) {
              row.on.device.empty() ? "" : cat("/", row.on.device), "/threads:", row.on.threads);
 }
 
-/// What every entry of a row begins with.
+/// The first fields of every entry of a row.
 ordered_json entry_head(const BenchRow& row, std::size_t family, std::size_t instance) {
   ordered_json out = shell::json_object();
   out["name"] = run_name(row);
@@ -67,7 +67,7 @@ ordered_json entry_head(const BenchRow& row, std::size_t family, std::size_t ins
   return out;
 }
 
-/// What every entry of a row ends with.
+/// The last fields of every entry of a row.
 void describe_row(ordered_json& entry, const BenchResults& results, const BenchRow& row) {
   entry["contestant"] = row.name;
   entry["kind"] = name_of(row.kind);
@@ -90,7 +90,7 @@ void describe_row(ordered_json& entry, const BenchResults& results, const BenchR
   entry["arithmetic_intensity"] = row.on.flops() / row.on.bytes();
 }
 
-/// What is counted in each repetition: a name and a value for each sample.
+/// A counter of each repetition: a name and a value for each sample.
 using DeviceCounters = std::vector<std::pair<std::string, std::vector<double>>>;
 
 DeviceCounters counters_of(const BenchResults& results, const BenchRow& row) {
@@ -126,14 +126,14 @@ DeviceCounters counters_of(const BenchResults& results, const BenchRow& row) {
   return out;
 }
 
-/// Whatever held the clock back in one of the samples.
+/// Everything that limited the clock in one of the samples.
 void add_throttle_reasons(ordered_json& entry, std::span<const Sample> samples) {
   std::uint64_t all = 0;
   for (const Sample& sample : samples) all |= sample.device.throttle_reasons;
   if (samples.front().device.clock_hz > 0) entry["throttle_reasons"] = all;
 }
 
-/// `pick` takes one number out of a summary.
+/// `pick` selects one number of a summary.
 template <class Pick>
 ordered_json aggregate(const BenchResults& results, const BenchRow& row, std::size_t family,
                        std::size_t instance, const std::string& what, const char* unit,
@@ -208,7 +208,7 @@ void append_entries(ordered_json& list, const BenchResults& results, const Bench
   add("min", "time", &Summary::min);
 }
 
-/// One field of an entry read back; `source` and `at` say where it is missing.
+/// One field of an entry read back; `source` and `at` locate it in an error.
 template <class T>
 T field(const ordered_json& entry, const char* key, const std::string& where) {
   try {

@@ -31,7 +31,7 @@ Judgement Judge::check(const SharedOperands& results, Arithmetic arithmetic) con
   for (std::size_t i = 0; i < verifiers_.size(); ++i) {
     const Matrix C = results.C(static_cast<index_t>(i));
     const Verification found = verifiers_[i].check(C, arithmetic);
-    // Not std::max: a NaN comes in, and stays.
+    // Not std::max, which would lose a NaN.
     if (!std::isnan(out.max_error_ratio) && !(found.max_error_ratio <= out.max_error_ratio))
       out.max_error_ratio = found.max_error_ratio;
     if (found.within_bound || !out.good()) continue;

@@ -1,5 +1,5 @@
-// Whether the results of one case are right: every product of it is compared with an independent,
-// more precise one and its error bound (see Verifier).
+// Are the results of one case right? Compares every product of it with an independent, more precise
+// one and its error bound (see Verifier).
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ struct Judgement {
 
 class Judge {
  public:
-  /// Computes what the results must be. `progress` is called with the share that is done.
+  /// Computes the expected results. `progress` is called with the completed share.
   Judge(const SharedOperands& operands, index_t products,
         const std::function<void(double)>& progress);
   Judgement check(const SharedOperands& results, Arithmetic arithmetic) const;

@@ -26,7 +26,7 @@ bool among(const Words& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// What was typed that `taken` does not hold would be ignored.
+/// Refuses options that are not in `taken`, since they would be ignored.
 void require_only(const BenchRequest& request, const std::string& option, const Words& taken) {
   Words others;
   for (const auto& each : request.given) {
@@ -57,14 +57,14 @@ BenchResults read_results(const std::string& path) {
   return out;
 }
 
-/// Values of files and of the environment are for measuring: what is shown is chosen by hand.
+/// Values of files and of the environment apply to measuring only: here the command line selects.
 Words named(const BenchRequest& request, const char* option) {
   if (!among(request.given, option)) return {};
   return option == std::string_view("--peers") ? shell::split(request.peers, ',')
                                                : request.algorithms;
 }
 
-/// Each name that was asked for must be in one of the files: rows do not vanish without a word.
+/// Each requested name must be in one of the files, so that no row is silently missing.
 void require_names(const Words& names, Kind kind, const std::vector<const BenchResults*>& files,
                    const std::string& where) {
   Words known;
@@ -101,7 +101,7 @@ void keep_peers(BenchResults& results, const Words& peers) {
   *listed = std::move(kept);
 }
 
-/// What was asked for of kept results. The peak stays: shares are of it.
+/// The requested part of kept results. The peak stays, since shares refer to it.
 void keep_asked(const BenchRequest& request, const std::vector<BenchResults*>& files,
                 const std::string& where) {
   const Words algorithms = named(request, "--algorithms"), peers = named(request, "--peers");

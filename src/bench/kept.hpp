@@ -1,5 +1,5 @@
-// `tessera bench --from` and `--compare`: results that were kept, in any form, of those contestants
-// that are named. Nothing is measured; what would be ignored is refused.
+// `tessera bench --from` and `--compare`: shows kept results in any form, of the named contestants.
+// Nothing is measured; an option that would be ignored is refused.
 #pragma once
 
 #include "options.hpp"

@@ -1,5 +1,4 @@
-// See nvml.hpp. The types of functions are those of nvml.h, written down so that no header is
-// needed.
+// See nvml.hpp. The function types are copied from nvml.h, so that no header is needed.
 #include "nvml.hpp"
 
 #include <dlfcn.h>
@@ -29,7 +28,8 @@ std::unique_ptr<Nvml> Nvml::open(const std::string& pci_bus_id, const std::strin
     dlclose(loaded);
     return nullptr;
   }
-  std::unique_ptr<Nvml> out(new Nvml(loaded, nullptr));  // from here on it is shut down
+  // from here on its destructor shuts it down
+  std::unique_ptr<Nvml> out(new Nvml(loaded, nullptr));
   if (find(pci_bus_id.c_str(), &device) != kSuccess) return nullptr;
   out->device_ = device;
   return out;

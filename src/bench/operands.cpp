@@ -28,14 +28,14 @@ std::size_t bytes_of(index_t rows, index_t cols, DType type) {
          static_cast<std::size_t>(size_of(type));
 }
 
-/// Nearly normal, of mean 0 and variance 1: the sum of four uniform numbers, each of 16 bits.
+/// Nearly normal, with mean 0 and variance 1: the sum of four uniform numbers, each of 16 bits.
 double normal(std::uint64_t bits) {
   double sum = 0;
   for (int i = 0; i < 64; i += 16) sum += static_cast<double>(bits >> i & 0xffff) * 0x1p-16;
   return (sum - 2 * 65535 * 0x1p-16) * 1.7320508075688772;
 }
 
-/// The view of a compact (rows, cols) matrix that is stored by rows, or transposed.
+/// The view of a compact (rows, cols) matrix, row-major or transposed.
 ConstMatrix view(const void* data, DType type, index_t rows, index_t cols, bool transposed) {
   return transposed ? ConstMatrix{data, type, rows, cols, 1, rows}
                     : ConstMatrix{data, type, rows, cols, cols, 1};
@@ -77,7 +77,7 @@ void SharedOperands::map(const BenchCase& now, bool reserve) {
   bytes_ = std::max<std::size_t>(4096, OperandPlaces(now).end);
   int failed = 0;
   if (reserve) {
-    // Reserved now: a page that cannot be had later would be a signal instead of an error.
+    // Reserved now: a page that is missing later would be a signal instead of an error.
     do {
       failed =
           ftruncate(file_, 0) != 0 ? errno : posix_fallocate(file_, 0, static_cast<off_t>(bytes_));
@@ -100,7 +100,7 @@ void SharedOperands::prepare(const BenchCase& now, std::uint64_t seed) {
       auto* values = reinterpret_cast<T*>(at);
       for (index_t i = 0; i < count; ++i) {
         const std::uint64_t bits = random();
-        // Two of u8 stay below 128: libraries whose second factor is signed multiply the same.
+        // Two of u8 stay below 128, so that libraries with a signed second factor compute the same.
         if constexpr (std::is_same_v<T, std::uint8_t>)
           values[i] = static_cast<T>(now.types.in == now.types.in_b ? bits & 127 : bits);
         else if constexpr (sizeof(T) == 1 && std::is_integral_v<T>)

@@ -1,5 +1,5 @@
 // The operands of a benchmark's case: those that every process sees, with the latest result, and a
-// contestant's own copy. All products of a case are one after the other, A with A, B with B.
+// contestant's own copy. All A of a case follow each other in memory, then all B, then all C.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace tessera::bench {
 
-/// Where all A, all B and all C of a case begin in one piece of memory, and how far it is from one
-/// to the next, in bytes.
+/// The offsets in bytes of the first A, B and C of a case in one piece of memory, and the distance
+/// from each to the next.
 struct OperandPlaces {
   explicit OperandPlaces(const BenchCase& now);
   std::size_t a_step, b_step, c_step;
   std::size_t a, b, c, end;
 };
 
-/// A, B and the results of the latest products, in memory that this process and all contestants
-/// made after it see.
+/// A, B and the results of the latest products, in memory shared with all contestants created after
+/// it.
 class SharedOperands {
  public:
   SharedOperands();
@@ -27,13 +27,13 @@ class SharedOperands {
   SharedOperands(const SharedOperands&) = delete;
   SharedOperands& operator=(const SharedOperands&) = delete;
 
-  /// Makes room for the case, fills A and B with random numbers and spoils C. Throws
-  /// Error(resource) where memory is short.
+  /// Allocates memory for the case, fills A and B with random numbers and invalidates C. Throws
+  /// Error(resource) if memory is short.
   void prepare(const BenchCase& now, std::uint64_t seed);
-  /// As another process sees what prepare() made.
+  /// The other process's view of what prepare() created.
   void attach(const BenchCase& now);
-  /// Fills C with NaN (or the largest bit pattern), so that an element nobody writes is found; a C
-  /// that is updated with what it is before.
+  /// Fills C with NaN (or the largest bit pattern), so that an unwritten element is found; sets a C
+  /// that is updated to its original values.
   void spoil_results();
 
   const BenchCase& now() const { return case_; }
@@ -51,12 +51,12 @@ class SharedOperands {
   BenchCase case_;
 };
 
-/// A contestant's own operands, on huge pages where the system has some.
+/// A contestant's own operands, on huge pages if the system has them.
 class OwnOperands {
  public:
   OwnOperands(const BenchCase& now, const SharedOperands& shared);
 
-  /// Where the operands of a call begin: of the first product of its batch.
+  /// The operands of a call: of the first product of its batch.
   struct Place {
     const void *A, *B;
     void* C;

@@ -20,7 +20,7 @@ namespace tessera::bench {
 
 namespace {
 
-/// An option whose text `check` refuses by throwing.
+/// An option whose text `check` validates; it throws.
 template <class Check>
 void add_bench_text(CLI::App& app, const std::string& flags, std::string& target,
                     const char* type_name, std::string description, Check check) {
@@ -121,7 +121,7 @@ void add_how(CLI::App& app, BenchRequest& request) {
       ->take_all();
 }
 
-/// Those that not every command has.
+/// Options that not every command has.
 std::vector<std::string> given_options(const CLI::App& app) {
   std::vector<std::string> out;
   for (const auto* option : app.get_options()) {
@@ -135,7 +135,7 @@ std::vector<std::string> given_options(const CLI::App& app) {
 }  // namespace
 
 void add_bench_options(CLI::App& app, shell::Context& context, BenchRequest& request) {
-  // Before files add their values.
+  // Before configuration files add their values.
   app.parse_complete_callback([&app, &request] { request.given = given_options(app); });
   add_what(app, request);
   add_how(app, request);

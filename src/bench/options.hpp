@@ -1,4 +1,4 @@
-// The options of `tessera bench` as they are typed.
+// The options of `tessera bench` as typed.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,12 @@ struct BenchRequest {
   double threshold = 2;              // percent
   bool other_machine = false;
   std::vector<std::string> extra_context;
-  /// The options on the command line, "--sizes": those that files set are not among them, nor those
+  /// The options on the command line, such as "--sizes"; without those that files set and those
   /// that every command has.
   std::vector<std::string> given;
 };
 
-/// Each option checks its value when it is read.
+/// Each option checks its value when it is parsed.
 void add_bench_options(CLI::App& app, shell::Context& context, BenchRequest& request);
 
 }  // namespace tessera::bench

@@ -56,7 +56,7 @@ const ChainOperands& operands() {
   return values;
 }
 
-/// Multiply, then add, on 128-bit vectors: what any processor can do.
+/// Multiply, then add, on 128-bit vectors: what any CPU supports.
 template <class T>
 void portable_chain(long rounds, const void* from) {
   typedef T Vector __attribute__((vector_size(16)));
@@ -205,7 +205,7 @@ struct PeakMeter::State {
   std::vector<std::thread> helpers;
   std::mutex mutex;
   std::condition_variable wake;
-  long burst = 0;   // number of the burst asked for
+  long burst = 0;   // number of the requested burst
   long rounds = 0;  // of that burst, on each thread
   bool stopping = false;
   std::atomic<int> ready{0}, finished{0};
@@ -254,7 +254,7 @@ struct PeakMeter::State {
     return std::max(1e-9, seconds_between(begin, end));
   }
 
-  /// Seconds of the thread that was done first after its own start.
+  /// Seconds of the thread with the shortest run.
   double fastest_lane() const {
     double out = HUGE_VAL;
     for (const Lane& lane : lanes) out = std::min(out, seconds_between(lane.begin, lane.end));
@@ -279,9 +279,9 @@ PeakMeter::~PeakMeter() {
 }
 
 PeakMeter::Burst PeakMeter::burst(double seconds) {
-  // The length of a round is measured first, on all threads: the clock may have changed. The
-  // fastest thread of all trials counts: where another program interrupts one, or keeps it from
-  // starting, the burst would become far too short.
+  // First measures the length of a round on all threads, since the clock may have changed. The
+  // fastest thread of all trials counts: if another program interrupted one or delayed its start,
+  // the burst would be far too short.
   constexpr long kTrial = 2000;
   constexpr int kTrials = 5;
   double trial = HUGE_VAL;

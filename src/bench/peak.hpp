@@ -1,7 +1,7 @@
-// The multiply-add peak of this machine: independent chains of the widest multiply-add its cores
-// have, on as many threads as the products use. It bounds every product of that element type from
-// above, whatever the clock does at the moment, so it takes part in each turn of a benchmark.
-// Not a bandwidth: small and skinny products have a lower limit.
+// The multiply-add peak of this machine: independent chains of the widest multiply-add of its
+// cores, on as many threads as the products use. It is an upper bound for every product of that
+// element type at the current clock, so it takes part in each round of a benchmark. Not a
+// bandwidth: small and skinny products have a lower limit.
 #pragma once
 
 #include <memory>
@@ -11,20 +11,20 @@
 
 namespace tessera::bench {
 
-/// The chain for one element type on this processor.
+/// The chain for one element type on this CPU.
 struct PeakChain {
-  std::string instructions;  ///< "AVX-512 vfmadd231ps": what is measured
+  std::string instructions;  ///< "AVX-512 vfmadd231ps": the measured instruction
   int operations = 0;        ///< per round: multiplications and additions
   void (*run)(long rounds, const void* operands) = nullptr;
   /// Two vectors of ordinary numbers: zeros would draw less power and clock higher.
   const void* operands = nullptr;
 };
 
-/// The fastest chain this processor can run for products of `type`: its own multiply-add, or where
-/// there is none (f16) that of the type it accumulates in.
+/// The fastest chain of this CPU for products of `type`: its own multiply-add or, without one
+/// (f16), that of the type it accumulates in.
 PeakChain peak_chain(DType type);
 
-/// Keeps its threads from burst to burst.
+/// Keeps its threads between bursts.
 class PeakMeter {
  public:
   PeakMeter(const PeakChain& chain, int threads);

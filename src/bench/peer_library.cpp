@@ -1,5 +1,5 @@
-// Calling other BLAS libraries: see peer_library.hpp. The types of functions below are the public C
-// interfaces of these libraries, written down so that no header of theirs is needed.
+// Calls other BLAS libraries: see peer_library.hpp. The function types below are the public C
+// interfaces of these libraries, written here so that none of their headers is needed.
 #include "peer_library.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Entry {
   shell::Types types;
   const char* name;
 };
-/// The interface of the first that a library has is the one it is called through.
+/// A library is called through the first interface that it has.
 constexpr std::array kEntries = {
     Entry{PeerInterface::onednn, kF32, "dnnl_sgemm"},
     Entry{PeerInterface::onednn, kBf16, "dnnl_gemm_bf16bf16f32"},
@@ -48,7 +48,7 @@ constexpr std::array kEntries = {
 
 constexpr int kRowMajor = 101, kNoTranspose = 111, kTranspose = 112;
 
-/// A number of threads as every library here reads it from the environment.
+/// A number of threads as every library reads it from the environment.
 void set_thread_environment(int threads) {
   const std::string text = std::to_string(threads);
   for (const char* variable :
@@ -62,7 +62,7 @@ struct BlasShape {
   Int m, n, k, lda, ldb, ldc;
   int trans_a, trans_b;
   char letter_a, letter_b;
-  float alpha, beta;  // whole numbers
+  float alpha, beta;  // integers
 };
 
 template <class Int>
@@ -97,7 +97,7 @@ Call cblas_call(void* function, const Shape& shape) {
   };
 }
 
-/// MKL's name tells of matrices by columns; by rows, A is of u8 and B of i8.
+/// MKL's signature assumes column-major matrices; row-major, A is of u8 and B of i8.
 Call cblas_bytes_call(void* function, const Shape& shape) {
   using Gemm = void(int, int, int, int, int, int, int, float, const void*, int, std::int8_t,
                     const void*, int, std::int8_t, float, std::int32_t*, int, const std::int32_t*);
@@ -110,7 +110,7 @@ Call cblas_bytes_call(void* function, const Shape& shape) {
   };
 }
 
-/// Fortran counts by columns: the same memory holds the transposed matrices, and C' = B' A'.
+/// Fortran is column-major: the same memory holds the transposed matrices, and C' = B' A'.
 template <class T>
 Call fortran_call(void* function, const Shape& shape) {
   using Gemm =
@@ -141,7 +141,7 @@ Call onednn_call(void* function, const Shape& shape) {
   };
 }
 
-/// A factor of bytes with either sign, another of signed ones, and offsets, here 0.
+/// One factor of bytes with either sign, one of signed bytes, and offsets, here 0.
 template <class In>
 Call onednn_bytes_call(void* function, const Shape& shape) {
   using Int = std::int64_t;
@@ -156,7 +156,7 @@ Call onednn_bytes_call(void* function, const Shape& shape) {
   };
 }
 
-/// libxsmm multiplies small matrices by itself and hands others to a BLAS, which here is not there.
+/// libxsmm multiplies small matrices itself and passes others to a BLAS, which is missing here.
 void require_small(const Entry& entry, const Shape& shape) {
   constexpr index_t most = 64 * 64 * 64;
   const bool xsmm = std::string_view(entry.name).starts_with("libxsmm");
@@ -188,7 +188,7 @@ Call call_of(const Entry& entry, void* function, const Shape& shape) {
 
 // ---- batches ------------------------------------------------------------------------------------
 
-/// How far it is in bytes from one product's operands to the next one's.
+/// The distance in bytes from one product's operands to the next one's.
 struct Steps {
   index_t a, b, c;
   Steps(const shell::Types& types, const Shape& shape)
@@ -211,7 +211,7 @@ Call cblas_strided_call(void* function, const Shape& shape) {
   };
 }
 
-/// Of one group: the lists of pointers are made once, as a program would.
+/// One group: the lists of pointers are built once, as a program would.
 template <class T>
 Call cblas_pointers_call(void* function, const Shape& shape) {
   using Gemm =
@@ -247,7 +247,7 @@ Call one_by_one(Call each, const shell::Types& types, const Shape& shape) {
   };
 }
 
-/// The products of a batch in one call; none where the library has no such call.
+/// The products of a batch in one call; none if the library has no such call.
 Call batch_call(void* library, const Entry& entry, const Shape& shape) {
   if (entry.interface != PeerInterface::cblas) return {};
   const std::string name = entry.name;
@@ -300,7 +300,7 @@ PeerLibrary::PeerLibrary(const Peer& peer, int threads)
         "omp_set_num_threads", "tessera_set_num_threads"}) {
     if (auto* set = symbol<void(int)>(library_, setter)) set(threads);
   }
-  // BLIS takes the widest integer; the register holds it either way.
+  // BLIS takes the widest integer; the register holds both widths.
   if (auto* set = symbol<void(long)>(library_, "bli_thread_set_num_threads")) set(threads);
 }
 

@@ -1,6 +1,6 @@
-// A loaded peer and its calls: through CBLAS, Fortran BLAS or oneDNN's own gemm. Load one in a
-// child process only: libraries start threads and read the environment as they are loaded, and
-// stay.
+// A loaded peer and its calls: through CBLAS, Fortran BLAS or oneDNN's own gemm. Load it in a child
+// process only: libraries start threads and read the environment when they are loaded, and cannot
+// be unloaded.
 #pragma once
 
 #include <dlfcn.h>
@@ -28,19 +28,19 @@ struct Offer {
 };
 Offer offer_of(void* library);
 
-/// Sets what Peer::environment says.
+/// Sets the variables of Peer::environment.
 void set_environment(const Peer& peer);
 
-/// C = A * B, or all products of a batch, for operands that begin at these places.
+/// C = A * B, or all products of a batch, for operands at these addresses.
 using Call = std::function<void(const void* A, const void* B, void* C)>;
 
-/// The library in this process, told to use so many threads.
+/// The library in this process, told to use this many threads.
 class PeerLibrary {
  public:
   PeerLibrary(const Peer& peer, int threads);
   /// The call for products of this shape: everything is looked up and checked beforehand. A batch
-  /// is one call where the library has one, else one for each product. Throws Error(type) for
-  /// element types that it lacks; the call throws Error(failed) when the library reports failure.
+  /// is one call if the library has one, else one for each product. Throws Error(type) for element
+  /// types that it lacks; the call throws Error(failed) if the library reports failure.
   Call call_for(const shell::Types& types, const Shape& shape) const;
 
  private:

@@ -1,5 +1,5 @@
-// Finding other BLAS libraries: see peers.hpp. The declarations below are what these libraries say
-// about themselves, written down so that no header of theirs is needed.
+// Finds other BLAS libraries: see peers.hpp. The declarations below are these libraries' functions
+// for version and settings, written here so that none of their headers is needed.
 #include "peers.hpp"
 
 #include <dlfcn.h>
@@ -20,12 +20,12 @@ namespace tessera::bench {
 
 namespace {
 
-constexpr double kProbeSeconds = 20;  // a library that takes longer to load is of no use here
+constexpr double kProbeSeconds = 20;  // a library that loads longer is not used
 
 struct KnownPeer {
   const char* name;
   std::array<const char*, 7>
-      files;  ///< the first that loads is it; those with '/' are below kFolder
+      files;  ///< the first that loads is used; those with '/' are below kFolder
   const char* package;
 };
 
@@ -58,15 +58,15 @@ constexpr std::array kKnown = {
 
 // ---- what a library says about itself -----------------------------------------------------------
 
-struct OneDnnVersion {  // dnnl_version_t of oneDNN 1 to 3: what comes later is not read
+struct OneDnnVersion {  // dnnl_version_t of oneDNN 1 to 3; later fields are not read
   int major, minor, patch;
   const char* hash;
 };
 
-/// Version and set-up of a loaded library, as text; empty where it does not tell.
+/// Version and settings of a loaded library, as text; empty if it does not report them.
 struct Description {
   std::string version, settings, core;
-  /// What would select better kernels than the library selected by itself.
+  /// The setting that selects better kernels than the library's own choice.
   std::string variable, value, variant;
 };
 
@@ -88,7 +88,7 @@ bool has_avx2() {
 }
 
 void describe_openblas(void* library, Description& out) {
-  // Wheels for Python give every name a prefix.
+  // Python wheels prefix every name.
   const std::string prefix = dlsym(library, "openblas_get_config") != nullptr ? "" : "scipy_";
   auto* config = symbol<char*()>(library, prefix + "openblas_get_config");
   if (config == nullptr) return;
@@ -116,19 +116,19 @@ void describe_blis(void* library, Description& out) {
   auto* version = symbol<const char*()>(library, "bli_info_get_version_str");
   if (version == nullptr) return;
   out.version = cat("BLIS ", version());
-  // Asked before its tables are set up, BLIS 0.9 aborts where BLIS_ARCH_TYPE is set.
+  // If queried before its tables are set up, BLIS 0.9 aborts when BLIS_ARCH_TYPE is set.
   if (auto* init = symbol<void()>(library, "bli_init")) init();
   auto* query = symbol<int()>(library, "bli_arch_query_id");
   auto* text = symbol<const char*(int)>(library, "bli_arch_string");
   if (query != nullptr && text != nullptr) {
     out.core = text(query());
     out.settings = "kernels for " + out.core;
-    // skx is the one configuration with 512-bit vectors in versions before 1.0.
+    // skx is the only configuration with 512-bit vectors in versions before 1.0.
     const bool wide = out.core == "skx" || out.core == "zen4" || out.core == "zen5";
     std::string better;
     if (has_avx512() && !wide) better = "skx";
     else if (has_avx2() && out.core == "generic") better = "haswell";
-    // The numbers differ between versions; "generic" is the last one that has a name.
+    // The numbers differ between versions; "generic" is the last one with a name.
     for (int id = 0; !better.empty() && id < 64; ++id) {
       const std::string name = text(id);
       if (name == better) {
@@ -167,7 +167,7 @@ Description describe(void* library) {
     std::array<char, 256> text{};
     version(text.data(), static_cast<int>(text.size()) - 1);
     out.version = text.data();
-    out.version.resize(out.version.find_last_not_of(' ') + 1);  // it is filled with blanks
+    out.version.resize(out.version.find_last_not_of(' ') + 1);  // it is padded with blanks
   }
   return out;
 }
@@ -182,7 +182,7 @@ std::string real_path(void* library, const std::string& asked) {
   return failed ? std::string(map->l_name) : path.string();
 }
 
-/// "libblas.so.3.11.0" as "3.11.0"; "version unknown" where the name has none.
+/// "libblas.so.3.11.0" as "3.11.0"; "version unknown" if the name has none.
 std::string version_in_name(const std::string& file) {
   const auto at = file.rfind(".so.");
   return at == std::string::npos ? "version unknown" : file.substr(at + 4);
@@ -238,7 +238,7 @@ Probed probe_in_child(Peer peer) {
   return out;
 }
 
-/// The name with a number behind it where it is taken.
+/// The name, with a number appended if it is taken.
 std::string unique_name(const std::string& name, const std::vector<Peer>& taken) {
   const auto free = [&](const std::string& candidate) {
     return std::none_of(taken.begin(), taken.end(),
@@ -249,8 +249,7 @@ std::string unique_name(const std::string& name, const std::vector<Peer>& taken)
   return out;
 }
 
-/// Adds the peer, unless its file is there already, and its variant for this processor's widest
-/// vectors.
+/// Adds the peer, unless its file is in the list, and its variant for this CPU's widest vectors.
 void add(std::vector<Peer>& out, const Probed& probed) {
   if (std::any_of(out.begin(), out.end(), [&](const Peer& each) {
         return each.path == probed.peer.path && each.environment.empty();
@@ -271,7 +270,7 @@ void add(std::vector<Peer>& out, const Probed& probed) {
     out.back().better = cat(probed.variable, "=", probed.value);
     out.push_back(again.peer);
   } catch (const Error&) {
-    // It cannot run those kernels after all: the peer as it comes is the only one.
+    // It cannot run those kernels after all: only the default variant is listed.
   }
 }
 
@@ -286,7 +285,7 @@ std::string name_from(const std::string& path) {
   return name.empty() ? "peer" : name;
 }
 
-/// The folder says how the file is built where several builds of one library are installed:
+/// If several builds of one library are installed, the folder names the build:
 /// "openblas-openmp/libopenblas.so.0" as "openblas-openmp".
 std::string name_of_build(const KnownPeer& known, const std::string& file, bool first) {
   const auto slash = file.find('/');
@@ -311,7 +310,7 @@ void search(const KnownPeer& known, PeerSearch& out) {
     }
   }
   if (out.found.size() > before) return;
-  // A library that is simply not there needs no loader message.
+  // A library that is not installed needs no loader message.
   const bool absent = reason.empty() || reason.find("No such file") != std::string::npos;
   out.missing.push_back({known.name, known.package, absent ? "not installed" : reason});
 }
@@ -327,8 +326,8 @@ void search_file(const std::string& path, const std::string& name, PeerSearch& o
   }
 }
 
-/// What scripts/peers made in build/peers. A link's name is the peer's, the file behind it is what
-/// is loaded: a library may look for others beside itself.
+/// The output of scripts/peers in build/peers. The link has the peer's name; the file that it
+/// points to is loaded, since a library may look for others beside itself.
 void search_made(PeerSearch& out) {
   std::vector<std::filesystem::path> files;
   std::error_code failed;
@@ -383,7 +382,7 @@ std::optional<Peer> own_blas() {
     if (!std::filesystem::exists(file)) continue;
     Peer out = peer_at(file.string(), kOwnBlas);
     std::erase_if(out.types,
-                  [](const shell::Types& each) {  // what it would pass on is none of its own
+                  [](const shell::Types& each) {  // products that it only passes on do not count
                     return !(each == shell::Types{DType::f32, DType::f32} ||
                              each == shell::Types{DType::f64, DType::f64});
                   });

@@ -26,7 +26,7 @@ struct CommonSize {
   std::vector<Extent> extents;  ///< equal in each shape
 };
 
-/// The axis of the one size in which the shapes differ; none where they differ in more.
+/// The axis of the one extent in which the shapes differ; none if they differ in several.
 std::optional<CommonSize> common_size(const std::vector<const BenchRow*>& cases) {
   const std::vector<CommonSize> single = {
       {"M", {&Shape::M}}, {"N", {&Shape::N}}, {"K", {&Shape::K}}, {"batch", {&Shape::batch}}};
@@ -54,11 +54,11 @@ std::optional<CommonSize> common_size(const std::vector<const BenchRow*>& cases)
   return std::nullopt;
 }
 
-/// A peer that is nowhere within this of the fastest, and alone stretches the axis, is named and
-/// not drawn: what is close together would be pressed into one end of it.
+/// A peer that is always slower than this and alone stretches the axis is named and not drawn: it
+/// would compress all other curves.
 constexpr double kFarBehind = 8;
 
-/// The largest share that a series has of the fastest one's speed at the same place.
+/// The largest ratio of a series' speed to the fastest one at the same position.
 double nearest_to_best(const LinePlot& plot, const PlotSeries& series) {
   double out = 0;
   for (const auto& point : series.points) {
@@ -74,7 +74,7 @@ double nearest_to_best(const LinePlot& plot, const PlotSeries& series) {
 }
 
 void leave_out_far_behind(LinePlot& plot) {
-  double lowest = HUGE_VAL;  // of those that are drawn in any case
+  double lowest = HUGE_VAL;  // of those that are always drawn
   std::vector<std::size_t> behind;
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     const PlotSeries& series = plot.series[i];
@@ -154,8 +154,8 @@ TimeUnit unit_of(double seconds) {
                           : TimeUnit{"s", 1};
 }
 
-/// Calls that have no share of the peak: after a pause, the first ones, and all where it is not
-/// known.
+/// Calls without a share of the peak: after idleness, the first ones, and all if the peak is
+/// unknown.
 BarPlot time_plot(const std::vector<BenchRow>& group) {
   BarPlot out;
   out.limit = 0;

@@ -1,7 +1,6 @@
-// Plots as SVG documents that read well on white and on black: lines over a logarithmic size axis
-// with error bars and names at the lines' ends, points over named cells, and bars with their
-// values. Knows nothing of what is plotted. Text is escaped; every number that is drawn must be
-// finite.
+// Plots as SVG documents, readable on white and on black: lines over a logarithmic size axis with
+// error bars and names at the lines' ends, points over named cells, and bars with their values.
+// Independent of what is plotted. Text is escaped; every number must be finite.
 #pragma once
 
 #include <array>
@@ -10,10 +9,10 @@
 
 namespace tessera::bench {
 
-/// How a curve or bar is drawn: steps of the ladder share one hue that darkens, peers are dashed,
-/// each curve in a hue of its own and all bars in one, the limit is grey.
+/// How a curve or bar is drawn: steps of the ladder share one hue that darkens; peers are dashed,
+/// each curve in a hue of its own and all bars in one; the limit is grey.
 enum class PlotRole { step, peer, limit };
-/// What the colours mean, role by role; "" says nothing of it.
+/// The meaning of the colours, role by role; "" omits a role.
 using PlotKey = std::array<std::string, 3>;
 
 struct PlotPoint {
@@ -29,8 +28,8 @@ struct PlotSeries {
 struct LinePlot {
   std::string title, x_label, y_label;
   std::vector<PlotSeries> series;
-  /// Where there is no size to draw over: names side by side. x is a number among them, from 0, and
-  /// nothing joins the points.
+  /// For a plot without a size axis: names side by side. x is the index of a name, from 0, and no
+  /// line joins the points.
   std::vector<std::string> cells = {};
   PlotKey key = {};
   std::vector<std::string> notes = {};  ///< lines of small print under the title
@@ -44,7 +43,7 @@ struct PlotBar {
 
 struct BarPlot {
   std::string title, x_label;
-  double limit = 100;  ///< a rule with a name is drawn there; 0: none
+  double limit = 100;  ///< a line with a name is drawn there; 0: none
   std::string limit_name;
   std::vector<PlotBar> bars;
   PlotKey key = {};

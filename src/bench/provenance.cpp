@@ -1,5 +1,5 @@
-// The date, the machine as it is now, how this program was built, what was asked for and how it is
-// measured. Keys that google/benchmark has too carry its names.
+// The date, the machine's current state, the build, the request and the method. Keys that
+// google/benchmark also has keep its names.
 #include "provenance.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// What is known about a run of `tessera bench` before it begins: machine, build, settings, peers
-// and method. It heads every file of results, so that figures can be compared later.
+// The facts of a run of `tessera bench` before it begins: machine, build, settings, peers and
+// method. They head every file of results, so that figures can be compared later.
 #pragma once
 
 #include "options.hpp"
@@ -7,7 +7,7 @@
 
 namespace tessera::bench {
 
-/// Refuses a --context that is no KEY=VALUE or names what is measured.
+/// Refuses a --context that is not KEY=VALUE or that names a measured field.
 nlohmann::ordered_json context_json(const BenchRequest& request, const BenchSettings& settings);
 
 }  // namespace tessera::bench

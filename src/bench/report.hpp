@@ -10,14 +10,14 @@
 namespace tessera::bench {
 
 std::string to_json(const BenchResults& results);
-/// Inverse of to_json. Throws Error(file) naming what is missing.
+/// Inverse of to_json. Throws Error(file) that names the missing field.
 BenchResults parse_bench_json(const std::string& text, const std::string& source);
 /// One header line, then one line for each row.
 std::string to_csv(const BenchResults& results);
 /// A table for each element type and number of threads, best algorithms against peers below.
 std::string to_markdown(const BenchResults& results);
-/// Speed over size, over named shapes where they differ in more than one size, or bars in the order
-/// of the ladder where there is one shape.
+/// Speed over size; over named shapes if they differ in more than one extent; for one shape, bars
+/// in the order of the ladder.
 std::string to_svg(const BenchResults& results);
 /// The rows of one case for a terminal, without the case's title.
 struct CaseTable {

@@ -15,12 +15,11 @@ namespace {
 
 using Kind = Contestant::Kind;
 
-/// Above this share of its median the peak's median distance from it is no noise.
+/// A peak whose spread is above this share of its median is disturbed.
 constexpr double kMostPeakSpread = 0.05;
 
-/// Below this share of the run's best size the peak of a size is not the machine's: one core lost
-/// of up to six is below it. A steady clock stays above; a clock that falls further cannot be told
-/// from a lost core.
+/// A peak below this share of the run's best peak is disturbed: one core lost of up to six is below
+/// it. A steady clock stays above; a clock that falls further looks like a lost core.
 constexpr double kLeastPeak = 0.85;
 
 Summary summary_of(const std::vector<std::pair<int, double>>& by_turn, double factor = 1) {
@@ -29,8 +28,8 @@ Summary summary_of(const std::vector<std::pair<int, double>>& by_turn, double fa
   return summarize(values);
 }
 
-/// Multiplications and additions a second of the row's peak at the size where it is fastest, by
-/// that time of its turns: `min` is its fastest turn.
+/// Multiplications and additions a second of the row's peak at the size where it is fastest; `min`
+/// is its fastest turn.
 double best_peak_rate(const BenchResults& results, const BenchRow& row, double Summary::*time) {
   double out = 0;
   for (const auto& each : results.rows) {
@@ -42,8 +41,8 @@ double best_peak_rate(const BenchResults& results, const BenchRow& row, double S
   return out;
 }
 
-/// Is this peak far below that of other sizes of the run? A device's is computed from the clock it
-/// has at that moment.
+/// Is this peak far below that of other sizes of the run? A device's peak is computed from its
+/// clock at that moment.
 bool fell_behind(const BenchResults& results, const BenchRow& peak) {
   return peak.on.device.empty() && peak.on.flops() / median(peak.seconds()) <
                                        kLeastPeak * best_peak_rate(results, peak, &Summary::median);

@@ -17,24 +17,24 @@ namespace {
 
 using Kind = Contestant::Kind;
 
-/// A product that would take longer than this many times --max-time is not even tried.
+/// A product that would take longer than this multiple of --max-time is not tried.
 constexpr double kTriesOverBudget = 12;
-/// A side of the small product that tells how fast each contestant is about.
+/// Extent of the small product that estimates each contestant's speed.
 constexpr index_t kProbeSide = 96;
 /// A verification takes about as long as this many plain products (see Verifier).
 constexpr double kVerifierProducts = 3;
-/// Of a turn, with what it spends on waking up.
+/// Time of a turn relative to its sample, with the untimed calls.
 constexpr double kTurnOverhead = 1.3;
-/// Samples after idleness and of first calls, at least.
+/// The least number of samples after idleness and of first calls.
 constexpr int kSingleCalls = 21;
-/// A device multiplies so long before its turns count: then its clock has settled.
+/// A device multiplies this long before its turns count, so that its clock settles.
 constexpr double kDeviceWarmUp = 3;
-/// To start a process and load a library in it, about.
+/// Approximate time to start a process and load a library in it.
 constexpr double kProcessSeconds = 0.03;
 
 Arithmetic arithmetic_of(const BenchRow& row) {
   if (row.kind == Kind::peer && rounds_to_tf32(row.name)) return Arithmetic::tf32;
-  // What is chosen automatically has the native arithmetic of its type.
+  // The automatic choice uses the native arithmetic of its type.
   return row.kind == Kind::algorithm && row.name != kOwnBlas && row.name != kPlanOnce &&
                  row.name != kAutomatic
              ? find_algorithm(row.name).arithmetic(row.on.types.in)
@@ -65,7 +65,7 @@ Bench::Bench(const shell::Context& context, const BenchSettings& settings,
   else enter_processor();
 }
 
-/// Contestants come first: a process may only be forked while this one has no threads.
+/// Contestants come first: a process may be forked only while this one has no threads.
 void Bench::enter_processor() {
   for (int count : settings_.threads) {
     for (const Readiness& readiness : settings_.readiness) {
@@ -78,13 +78,13 @@ void Bench::enter_processor() {
             {Contestant::library(Kind::algorithm, *settings_.blas, field.on, shared_)});
       for (const auto& peer : settings_.peers)
         entrants.push_back({Contestant::library(Kind::peer, peer, field.on, shared_)});
-      // A single call is no throughput.
+      // A single call has no throughput.
       if (readiness.steady()) entrants.push_back({Contestant::peak(count)});
     }
   }
 }
 
-/// With the peaks of those units that someone multiplies with.
+/// With the peaks of those units that a contestant uses.
 void Bench::enter_device() {
   BenchDevice& device = *settings_.device;
   Field& field = fields_.emplace_back(Field{{1, {}, device.name()}, {}});
@@ -126,7 +126,7 @@ BenchCase Bench::case_of(const Shape& shape, const Conditions& on) const {
 
 // ---- how long it will take ----------------------------------------------------------------------
 
-/// One small product of everyone: how fast is it about?
+/// One small product of each contestant, to estimate its speed.
 void Bench::probe(Field& field) {
   const auto& shapes = settings_.shapes;
   const Shape least =
@@ -140,7 +140,7 @@ void Bench::probe(Field& field) {
     try {
       entrant.rate = now.flops() / std::max(1e-9, entrant.contestant->prepare(now));
     } catch (const Error&) {
-      entrant.rate = 0;  // it says why when its first case comes
+      entrant.rate = 0;  // its first case reports the reason
     }
   }
   const auto start = process::Clock::now();
@@ -149,7 +149,7 @@ void Bench::probe(Field& field) {
                    std::max(1e-6, process::seconds_since(start));
 }
 
-/// Of one call, from the speed last seen; 0 where nothing is known.
+/// Time of one call, from the speed last seen; 0 if unknown.
 double Bench::expected_call(const Entrant& entrant, const BenchCase& now) const {
   return entrant.rate > 0 ? now.flops() / entrant.rate : 0;
 }
@@ -158,7 +158,7 @@ bool Bench::too_slow(const Entrant& entrant, const BenchCase& now) const {
   return expected_call(entrant, now) > kTriesOverBudget * settings_.max_time;
 }
 
-/// A sample that is one call says less than a mean of many calls does: there are more of them.
+/// A sample of one call is less precise than a mean of many calls, so there are more of them.
 int Bench::repetitions(const BenchCase& now) const {
   return now.readiness.steady() ? settings_.repetitions
                                 : std::max(settings_.repetitions, kSingleCalls);
@@ -180,7 +180,7 @@ double Bench::verifier_seconds(const Shape& shape) const {
   return kVerifierProducts * now.flops() * static_cast<double>(now.sets()) / verifier_rate_;
 }
 
-/// What a contestant's part of a case takes: one call to verify, a second one, the turns.
+/// Time of a contestant's part of a case: one call to verify, a second one, the turns.
 double Bench::entrant_seconds(const Entrant& entrant, const BenchCase& now) const {
   if (too_slow(entrant, now)) return 0;
   const double call = expected_call(entrant, now);
@@ -212,7 +212,7 @@ void Bench::announce() const {
 
 // ---- one case -----------------------------------------------------------------------------------
 
-/// The products that all are compared with. They take long where sizes are large.
+/// The reference products. They take long if sizes are large.
 Judge Bench::judge_for(const BenchCase& now) const {
   const double expected = verifier_seconds(now.shape);
   shell::Progress progress(context_,
@@ -258,7 +258,7 @@ void Bench::verify_all(Field& field, Case& now, const Judge& judge, shell::Progr
   }
 }
 
-/// Every product once into the shared results, and what the judge says of them.
+/// Computes every product once into the shared results and verifies it.
 double Bench::verified_call(Entrant& entrant, BenchRow& row, const Judge& judge) {
   try {
     shared_.spoil_results();
@@ -279,8 +279,8 @@ double Bench::verified_call(Entrant& entrant, BenchRow& row, const Judge& judge)
   }
 }
 
-/// Round by round, each time beginning with the next contestant; a round before the first warms up
-/// those to whom it costs little.
+/// Round by round, each beginning with the next contestant; a warm-up round comes first, for
+/// contestants with short products.
 void Bench::take_turns(Field& field, Case& now, shell::Progress& progress) {
   const std::size_t count = field.entrants.size();
   const bool steady = now.on.readiness.steady();
@@ -300,7 +300,7 @@ void Bench::take_turns(Field& field, Case& now, shell::Progress& progress) {
   }
 }
 
-/// Of each contestant's part of the round that only warms up.
+/// Progress of each contestant's part of the warm-up round.
 double Bench::warm_seconds(std::size_t entrants) const {
   if (!settings_.device) return settings_.min_time;
   return std::max(settings_.min_time, kDeviceWarmUp / static_cast<double>(entrants));
@@ -328,13 +328,13 @@ void Bench::finish_rows(Field& field, Case& now) {
     try {
       field.entrants[i].contestant->release();
     } catch (const Error&) {
-      // It is gone already, and its row says so.
+      // Its process has already ended, and its row says so.
     }
     results_.rows.push_back(std::move(row));
   }
 }
 
-/// What a case has until a signal: its samples count, a row without one says why.
+/// The state of a case at a signal: its samples count, and a row without one says why.
 void Bench::keep_interrupted(Case& now) {
   for (auto& row : now.rows) {
     const auto taken = static_cast<int>(row.samples.size());

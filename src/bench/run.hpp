@@ -1,6 +1,6 @@
-// Measuring: every contestant on every size. A result is verified before it is timed, then all take
-// turns, so that what disturbs the machine disturbs all alike; a failure costs its own row, no
-// other. A signal ends it between two samples, with the rows found until then.
+// Measures every contestant on every size. A result is verified before it is timed, then all
+// contestants take turns, so that a disturbance of the machine affects all alike. A failure affects
+// only its own row. A signal ends the run between two samples and keeps the rows so far.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ namespace tessera::bench {
 struct BenchSettings {
   shell::Types types;
   std::vector<std::string> algorithms;
-  std::optional<Peer> blas;  ///< this project's, measured beside the algorithms
+  std::optional<Peer> blas;  ///< this project's BLAS, measured beside the algorithms
   std::vector<Peer> peers;
   std::vector<Shape> shapes;
   std::vector<int> threads;
@@ -29,7 +29,7 @@ struct BenchSettings {
   int repetitions = kDefaultRepetitions;
   double min_time = 0.05, max_time = 5;  ///< seconds: of a sample; for each contestant and size
   std::uint64_t seed = 1;
-  /// Where all of them run instead of on this machine's processor; `threads` is {1} then.
+  /// The device that runs all of them instead of the CPU; `threads` is {1} then.
   std::shared_ptr<BenchDevice> device = nullptr;
 };
 
@@ -39,8 +39,8 @@ class Bench {
   /// results' context. Contestants of a device stay in this process.
   Bench(const shell::Context& context, const BenchSettings& settings, nlohmann::ordered_json about);
 
-  /// `finished` is called after each case with everything found so far. Throws Interrupted; then
-  /// results() holds what was found, and says that it is not all.
+  /// `finished` is called after each case with all results so far. Throws Interrupted; then
+  /// results() has the results so far, marked as incomplete.
   void run(const std::function<void(const BenchResults&)>& finished);
   const BenchResults& results() const { return results_; }
 
@@ -49,12 +49,12 @@ class Bench {
     std::unique_ptr<Contestant> contestant;
     double rate = 0;  ///< multiplications and additions a second, as last seen; 0: unknown
   };
-  /// All that run under the same conditions.
+  /// All contestants under the same conditions.
   struct Field {
     Conditions on;
     std::vector<Entrant> entrants;
   };
-  /// What becomes of one case.
+  /// The outcome of one case.
   struct Case {
     BenchCase on;
     std::vector<BenchRow> rows;

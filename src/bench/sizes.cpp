@@ -16,12 +16,12 @@ namespace {
 
 constexpr std::size_t kMostSizes = 1000;
 
-/// What a list is of: how messages call an entry and its number, and what may be written.
+/// The kind of a list: the names of an entry and its number in messages, and the allowed syntax.
 struct Wording {
   std::string_view entry, number, forms;
   index_t largest;
 };
-constexpr index_t kLargest = index_t{1} << 20;  // 4 TiB for one f32 square: nobody's memory
+constexpr index_t kLargest = index_t{1} << 20;  // an f32 square takes 4 TiB
 constexpr Wording kSizes = {
     "size", "a size",
     "512, 64:1024:x2, 64:1024:+64, 4096x16x4096, 1000x8x8x8, 1024-TN or 1024-update, joined by "
@@ -122,7 +122,7 @@ std::vector<T> parse_list(const Wording& list, std::string_view text, Each&& eac
   return out;
 }
 
-/// Takes "-TN", "-update" and the like from the end of `part`: a shape that is so.
+/// Removes "-TN", "-update" and the like from the end of `part` and applies it to the shape.
 Shape without_suffix(std::string& part) {
   Shape out;
   constexpr std::string_view update = "-update";

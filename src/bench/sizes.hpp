@@ -1,6 +1,6 @@
-// The shapes a benchmark runs over, as people type them: 512, 64:1024:x2, 64:1024:+64,
-// 4096x16x4096 (MxNxK), 1000x8x8x8 (a batch), each with -TN and the like behind it, lists of these
-// joined by commas, and suites: lists that have a name.
+// The shapes of a benchmark as people type them: 512, 64:1024:x2, 64:1024:+64, 4096x16x4096
+// (MxNxK), 1000x8x8x8 (a batch), each optionally followed by -TN and the like, lists of these
+// joined by commas, and suites: named lists.
 #pragma once
 
 #include <string>
@@ -23,8 +23,8 @@ std::vector<index_t> parse_thread_counts(std::string_view text);
 /// Inverse of to_string(Shape). Throws Error(argument).
 std::vector<Shape> parse_sizes(std::string_view text);
 
-/// Every combination of the three lists (-m, -n, -k); M changes slowest. Throws Error(argument)
-/// when there are too many.
+/// Every combination of the three lists (-m, -n, -k); M changes slowest. Throws Error(argument) if
+/// there are too many.
 std::vector<Shape> all_combinations(const std::vector<index_t>& M, const std::vector<index_t>& N,
                                     const std::vector<index_t>& K);
 

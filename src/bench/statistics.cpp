@@ -15,7 +15,7 @@ double quantile_of_sorted(const std::vector<double>& sorted, double p) {
   const auto below = static_cast<std::size_t>(position);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
   const double share = position - static_cast<double>(below);
-  // Equal neighbours give exactly their value; the weighted form might not.
+  // Equal neighbours must give exactly their value; the weighted form might not.
   if (share == 0 || sorted[below] == sorted[above]) return sorted[below];
   return sorted[below] * (1 - share) + sorted[above] * share;
 }
@@ -41,8 +41,8 @@ std::vector<double> distribution_of_pairs(std::size_t few, std::size_t all) {
   return ways[few];
 }
 
-/// How many of the smallest ratios, and of the largest, are beyond the interval, and the one at its
-/// end; 0: there is none.
+/// How many of the smallest ratios, and of the largest, are outside the interval, plus one for its
+/// end; 0: there is no interval.
 std::size_t pairs_beyond(std::size_t before, std::size_t after, double tail) {
   if (before * after > kMostCounted) {
     const auto n = static_cast<double>(before), m = static_cast<double>(after);
@@ -64,7 +64,7 @@ std::size_t pairs_beyond(std::size_t before, std::size_t after, double tail) {
   return out;
 }
 
-/// The ratio after / before that `rank` of them (from 1) do not exceed. Both ascend.
+/// The ratio after / before of this rank (from 1). Both lists ascend.
 double ratio_of_rank(const std::vector<double>& before, const std::vector<double>& after,
                      std::size_t rank) {
   const auto at_most = [&](double ratio) {

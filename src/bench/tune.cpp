@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One process at a time adds to a file; where the system refuses the lock, none waits.
+/// One process at a time appends to a file; if the system has no locks, none waits.
 class FileLock {
  public:
   explicit FileLock(const std::string& file)
@@ -44,7 +44,7 @@ class FileLock {
   int file_;
 };
 
-/// What makes one library's product the one to compare with: the best of those that are there.
+/// The peer to compare with, by default the best available.
 std::string peer_of(const TuneRequest& request, const BenchDevice& device,
                     const shell::Types& types) {
   if (request.peer == "none") return {};
@@ -141,7 +141,7 @@ int tune_on(const shell::Context& context, const TuneRequest& request, BenchDevi
       ++known;
       continue;
     }
-    // What is left is shared out evenly.
+    // The remaining time is divided evenly.
     const double until = left() - left() / static_cast<double>(shapes.size() - i);
     Tuner tuner(device, peer, 1, [&] { return left() - until; });
     context.detail(cat("tuning ", to_string(shapes[i])));

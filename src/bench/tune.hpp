@@ -1,4 +1,4 @@
-// What `tessera tune` does once the device is open.
+// The work of `tessera tune` after the device is open.
 #pragma once
 
 #include <functional>
@@ -18,12 +18,12 @@ struct TuneRequest {
   std::function<std::vector<Candidate>(const Problem&)> candidates;
 };
 
-/// Tunes what the file does not know yet, adds each product as it is found, and says what was
-/// found; the exit code. Throws Error and Interrupted.
+/// Tunes the products that are not in the file, adds each result at once, and reports the results;
+/// returns the exit code. Throws Error and Interrupted.
 int tune_on(const shell::Context& context, const TuneRequest& request, BenchDevice& device,
             const TunedOn& on);
 
-/// Adds a product to a file; what others add at the same time stays.
+/// Adds a product to a file; entries that others add at the same time are kept.
 void keep_tuned(const std::string& file, const TunedOn& on, const TunedProduct& product);
 
 }  // namespace tessera::bench

@@ -14,10 +14,10 @@ namespace tessera::bench {
 
 namespace {
 
-/// Of one sample, at least.
+/// The least time of one sample.
 constexpr double kSampleSeconds = 2e-3;
-/// After so many rounds those stay that are at most so much slower than the best, and no more than
-/// so many of them.
+/// After this many rounds, candidates stay that are at most this much slower than the best, and at
+/// most this many of them.
 struct Stage {
   int rounds;
   double slower;
@@ -101,10 +101,10 @@ void Tuner::open_peer() {
   check_time();
   try {
     Runner peer{{peer_}, device_.peer(peer_), 0, {}, {}};
-    (void)device_.run(peer.call, 1);  // also pays for loading code
+    (void)device_.run(peer.call, 1);  // also loads code
     peer.call_seconds = device_.run(peer.call, 1);
     rival_ = std::move(peer);
-  } catch (const Error&) {  // it does not offer this product: then there is no peer
+  } catch (const Error&) {  // it does not offer this product: there is no peer
   }
 }
 
@@ -116,7 +116,7 @@ double Tuner::sample(Runner& runner) {
   return runner.call_seconds;
 }
 
-/// One sample of each. Clocks change from round to round, so a score is a ratio within one.
+/// One sample of each. Clocks change from round to round, so a score is a ratio within one round.
 void Tuner::round() {
   double unit = 1;
   if (rival_) {

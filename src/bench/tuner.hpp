@@ -1,5 +1,5 @@
-// Finding the fastest kernel and tile of one product on a device: every candidate's result is
-// verified, then the right ones take turns with a peer, and those that fall behind leave.
+// Finds the fastest kernel and tile of one product on a device: verifies every candidate's result,
+// then measures the right ones in turns with a peer and drops slow ones.
 #pragma once
 
 #include <functional>
@@ -14,14 +14,14 @@
 namespace tessera::bench {
 
 struct TunedCase {
-  TunedProduct product;  ///< its best
+  TunedProduct product;  ///< the fastest
   int candidates = 0;
   std::vector<std::string> refused;  ///< "NAME TILE: why", of those that failed or are wrong
 };
 
 class Tuner {
  public:
-  /// `seconds_left` is asked before each step that takes time.
+  /// `seconds_left` is called before each step that takes time.
   Tuner(BenchDevice& device, std::string peer, std::uint64_t seed,
         std::function<double()> seconds_left)
       : device_(device),
@@ -29,8 +29,8 @@ class Tuner {
         seed_(seed),
         seconds_left_(std::move(seconds_left)) {}
 
-  /// Nothing where the time was over before each candidate was measured at least once. Throws
-  /// Error, also where no candidate is right, and Interrupted.
+  /// Nothing if time ran out before each candidate was measured at least once. Throws Error, also
+  /// if no candidate is right, and Interrupted.
   std::optional<TunedCase> tune(const BenchCase& now, const std::vector<Candidate>& candidates);
 
  private:
@@ -38,7 +38,8 @@ class Tuner {
     Candidate who;
     BenchDevice::Call call;
     double call_seconds = 0;
-    std::vector<double> scores;  ///< its seconds by the peer's of the same round, or its seconds
+    /// its seconds / the peer's seconds in the same round, or its seconds
+    std::vector<double> scores;
     std::vector<double> seconds;
 
     double score() const;

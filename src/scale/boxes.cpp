@@ -1,5 +1,5 @@
 // Bisection and its volume: see boxes.hpp. The cut that leads to the smallest surface of all boxes
-// is searched with real extents, then made at whole positions.
+// is searched with real extents, then rounded to whole positions.
 #include "boxes.hpp"
 
 #include <algorithm>
@@ -17,15 +17,15 @@ namespace {
 
 using Extents = std::array<double, 3>;
 
-/// Up to so many ranks every extent of at least kNearlyLong of the longest may be cut, and at one
-/// of four places; up to the second number at one of two; beyond, the longest in the middle.
+/// Up to this many ranks, every extent of at least kNearlyLong times the longest may be cut at one
+/// of four positions; up to the second number, at one of two; beyond, the longest in the middle.
 constexpr int kFewRanks = 40, kManyRanks = 100;
 constexpr double kNearlyLong = 0.7, kEquallyLong = 0.99;
 /// Boxes whose sides have the same ratios within 1/kSteps are cut alike.
 constexpr double kSteps = 500;
 
 struct Cut {
-  double surface = 0;  ///< of all boxes, where the longest extent is 1
+  double surface = 0;  ///< of all boxes, if the longest extent is 1
   int first = 0;       ///< ranks before the cut
   int extent = 0;      ///< 0: the longest
 };
@@ -116,7 +116,7 @@ struct Part {
   bool is_empty() const { return i0 >= i1 || j0 >= j1; }
 };
 
-/// A part, and how many ranks have it.
+/// A part, and how many ranks use it.
 struct Shared {
   Part part;
   index_t ranks;

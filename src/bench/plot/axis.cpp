@@ -28,7 +28,7 @@ Axis linear_axis(double high, double from, double to) {
 }
 
 Axis log_axis(double low, double high, double from, double to) {
-  constexpr double most_between = 1e5;  // with more than powers of ten as ticks
+  constexpr double most_between = 1e5;  // if wider, only powers of ten are ticks
   Axis out{low, high, true, from, to, {}};
   for (double power = std::pow(10.0, std::floor(std::log10(low))); power <= high; power *= 10) {
     for (double factor : {1.0, 2.0, 5.0}) {

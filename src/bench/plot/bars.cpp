@@ -12,10 +12,10 @@ namespace tessera::bench::plot {
 namespace {
 
 constexpr double kBarHeight = 19, kBarGap = 9, kBarLeft = 190, kBarRight = 200;
-// Values that are further apart; bars need less room than curves that cross.
+// Of values that are wider apart; bars need less space than crossing curves.
 constexpr double kLogarithmicBars = 50;
 
-/// Where the text behind a bar begins: beyond the limit where it would overlap it.
+/// The start of the text after a bar: beyond the limit if it would overlap it.
 double text_after(const BarPlot& plot, const PlotBar& bar, const Axis& x) {
   const double begin = std::max(x.at(bar.value), x.at(bar.high)) + 7;
   const double end = begin + kCharacter * static_cast<double>(bar.text.size()) + 4;
@@ -23,7 +23,7 @@ double text_after(const BarPlot& plot, const PlotBar& bar, const Axis& x) {
   return plot.limit > 0 && begin < limit + 7 && end > limit ? limit + 7 : begin;
 }
 
-/// From 0, unless one long bar would leave nothing of the others and no limit bounds them.
+/// From 0, unless one long bar would hide all others and no limit bounds them.
 Axis bar_axis(const BarPlot& plot) {
   Range values;
   for (const auto& bar : plot.bars) {

@@ -13,7 +13,7 @@ namespace {
 constexpr double kTitle = 24, kKeyLine = 22, kNoteLine = 16, kUnderHead = 22;
 constexpr std::size_t kNoteLength = 150;
 
-/// Notes in lines that fit.
+/// Notes, wrapped.
 std::vector<std::string> wrapped(const std::vector<std::string>& notes) {
   std::vector<std::string> out;
   for (std::string rest : notes) {
@@ -28,7 +28,7 @@ std::vector<std::string> wrapped(const std::vector<std::string>& notes) {
   return out;
 }
 
-/// The roles that a plot shows and says something of.
+/// The roles that a plot shows and explains.
 template <class Items>
 std::vector<PlotRole> shown_roles(const Items& items, const PlotKey& key) {
   std::vector<PlotRole> out;

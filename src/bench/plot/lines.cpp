@@ -17,9 +17,9 @@ namespace {
 constexpr double kFieldHeight = 400;
 constexpr double kLabelGap = 15;     // between the names at the lines' ends
 constexpr double kTiltedGap = 16;    // between the names of cells
-constexpr double kLogarithmic = 15;  // values that are further apart
+constexpr double kLogarithmic = 15;  // for values that are wider apart
 
-/// Named cells side by side; the names of as many as have room.
+/// Named cells side by side; names only if there is space.
 Axis cell_axis(const LinePlot& plot) {
   const auto count = static_cast<double>(plot.cells.size());
   Axis out{-0.5, count - 0.5, false, kLeft, kWidth - kRight, {}};
@@ -28,8 +28,8 @@ Axis cell_axis(const LinePlot& plot) {
   return out;
 }
 
-/// The axis for one of many series: in a cell they are side by side, so that
-/// equal speeds show.
+/// The axis for one of many series: in a cell they are side by side, so that equal speeds remain
+/// visible.
 Axis beside(const LinePlot& plot, const Axis& x, std::size_t series) {
   if (plot.cells.empty()) return x;
   const double cell = (x.to - x.from) / static_cast<double>(plot.cells.size());
@@ -39,7 +39,7 @@ Axis beside(const LinePlot& plot, const Axis& x, std::size_t series) {
   return {x.low, x.high, x.logarithmic, x.from + shift, x.to + shift, {}};
 }
 
-/// The sizes that were measured are the ticks, as far as their texts have room.
+/// The measured sizes are the ticks, if there is space for their texts.
 Axis size_axis(const LinePlot& plot, const Range& xs) {
   const double room = xs.low < xs.high ? 1.04 : 2.0;
   Axis out{xs.low / room, xs.high * room, true, kLeft, kWidth - kRight, {}};
@@ -62,7 +62,7 @@ Axis speed_axis(const Range& ys, double top) {
   return linear_axis(ys.high * 1.08, from, to);
 }
 
-/// Moves the wanted heights apart so that names do not cover each other; keeps their order.
+/// Moves labels apart so that names do not overlap; keeps their order.
 std::vector<double> spread_labels(std::vector<double> wanted, double top, double bottom) {
   std::vector<std::size_t> order(wanted.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -106,7 +106,7 @@ std::string curve(const LinePlot& plot, const PlotSeries& series, const Look& lo
                      is_hollow(look) ? " thin" : "", marks);
 }
 
-/// A name, its mark before it: what covers what.
+/// A name with its mark before it, for the overlap test.
 struct Box {
   double left = 0, right = 0, top = 0, bottom = 0;
 
@@ -115,7 +115,7 @@ struct Box {
   }
 };
 
-/// Points along all curves, a few pixels apart: what a name in the field had better not cover.
+/// Points along all curves, a few pixels apart, which a name should not cover.
 std::vector<std::array<double, 2>> points_of_curves(const LinePlot& plot, const Axis& x,
                                                     const Axis& y) {
   constexpr double apart = 4;
@@ -134,8 +134,8 @@ std::vector<std::array<double, 2>> points_of_curves(const LinePlot& plot, const 
   return out;
 }
 
-/// Names of curves that end before the others, each beside its last point, where least is covered,
-/// with a thin line to it.
+/// Names of curves that end before the others, each beside its last point at the least crowded
+/// position, with a thin line to it.
 class EarlyLabels {
  public:
   EarlyLabels(const LinePlot& plot, const Axis& x, const Axis& y)
@@ -149,7 +149,7 @@ class EarlyLabels {
       for (double down : {-away, away}) {
         for (double right : {16.0, 40.0, 80.0}) {
           const Box box = box_at(end_x + right, end_y + down, series.name);
-          // A point covered is as bad as a long way.
+          // A covered point costs as much as a long distance.
           const double cost = 30 * covers(box) + away + right / 4;
           if (cost < best_cost && fits(box)) best_cost = cost, best = box;
         }
@@ -181,8 +181,8 @@ class EarlyLabels {
 };
 
 /// Names at the right ends, each with a thin line to its curve. A curve that ends earlier has its
-/// name beside its last point: from the right the line would look as if it went on. Points over
-/// cells have their names from the top.
+/// name beside its last point: a line from the right would look like a continuation of the curve.
+/// Points over cells have their names from the top.
 std::string end_labels(const LinePlot& plot, const std::vector<Look>& looks, const Axis& x,
                        const Axis& y) {
   double last = 0;
@@ -212,19 +212,19 @@ std::string end_labels(const LinePlot& plot, const std::vector<Look>& looks, con
   return out;
 }
 
-/// Below the field: what the tilted names of the cells need.
+/// Space below the plot for the tilted names of the cells.
 double names_height(const LinePlot& plot) {
   std::size_t longest = 0;
   for (const auto& cell : plot.cells) longest = std::max(longest, cell.size());
   return 6.3 * static_cast<double>(longest);
 }
 
-/// Too narrow a cell shows nothing of its band.
+/// In a narrower cell the band is not visible.
 bool has_bands(const LinePlot& plot, const Axis& x) {
   return !plot.cells.empty() && x.at(1) - x.at(0) >= 6;
 }
 
-/// Every other cell on a ground of its own, so that its marks belong to it.
+/// A background for every other cell, so that it is clear which marks belong to it.
 std::string cell_bands(const LinePlot& plot, const Axis& x, double field) {
   std::string out;
   for (std::size_t cell = 1; cell < plot.cells.size(); cell += 2) {

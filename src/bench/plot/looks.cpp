@@ -22,7 +22,7 @@ std::string hex_between(std::array<int, 3> from, std::array<int, 3> to, double s
   return out;
 }
 
-/// One rule for each shade: the steps of the ladder grow stronger, on either background.
+/// One CSS rule for each shade: the steps of the ladder get stronger, on either background.
 std::string shades(std::array<int, 3> from, std::array<int, 3> to, const char* prefix) {
   std::string out;
   for (std::size_t i = 0; i < kShades; ++i) {
@@ -35,7 +35,7 @@ std::string shades(std::array<int, 3> from, std::array<int, 3> to, const char* p
 struct PeerHue {
   const char *on_white, *on_black;
 };
-/// Curves of peers cross: each has a hue, none of them the steps' blue.
+/// Curves of peers cross: each has its own hue, none of them the blue of the steps.
 constexpr std::array<PeerHue, kShades> kPeerHues = {{{"#d95f02", "#ff9f43"},
                                                      {"#2e8b3d", "#63c174"},
                                                      {"#c2185b", "#ff6b97"},

@@ -1,4 +1,4 @@
-// How series and bars look: shades of the ladder's steps, hues of the peers, marks.
+// The appearance of series and bars: shades of the ladder's steps, hues of the peers, marks.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ std::string style();
 /// A patch of the role's colours: as many as its series may have.
 std::string swatch(double x, double y, PlotRole role, bool one_hue);
 
-/// How a series looks, apart from its line: lines of one colour are told apart by their marks.
+/// The appearance of a series, besides its line: marks distinguish lines of one colour.
 struct Look {
   std::string shade;     ///< "step3", "peer3", "limit"
   std::size_t mark = 0;  ///< its number among the names of its role
@@ -26,7 +26,7 @@ inline const std::vector<PlotSeries>& items_of(const LinePlot& plot) { return pl
 inline const std::vector<PlotBar>& items_of(const BarPlot& plot) { return plot.bars; }
 
 /// A name looks the same in all plots of a document: the steps spread over all shades whatever
-/// their number, peers one after the other.
+/// their number; peers use one hue after the other.
 class Looks {
  public:
   template <class Plots>
@@ -47,7 +47,7 @@ class Looks {
 };
 
 /// Filled for the first series of a role, then hollow, then filled again. Lines with hollow marks
-/// are thin, so that what they cover shows on both sides.
+/// are thin, so that curves below them remain visible.
 bool is_hollow(const Look& look);
 std::string mark_at(double x, double y, double radius, const Look& look);
 
