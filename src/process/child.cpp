@@ -67,7 +67,7 @@ bool receive_message(int socket, char& kind, std::string& text) {
 }
 
 /// Kinds of answers: 'a' an answer, otherwise an error of category kind - '0'.
-/// If no answer can be made, as without memory, the process ends: the parent notices and reports
+/// If no answer can be built, for lack of memory, the process ends; the parent notices and reports
 /// it.
 [[noreturn]] void serve(int socket, const std::function<Child::Answer()>& start) noexcept {
   std::set_terminate([] { _exit(1); });
@@ -181,14 +181,14 @@ std::string Child::ask(const std::string& question, double seconds) {
   if (good) await_answer(seconds);
   good = good && receive_message(socket_, kind, text);
   if (!good) {
-    kill(pid_, SIGKILL);  // has no effect if it is dead already
+    kill(pid_, SIGKILL);  // no effect if it has already ended
     int status = 0;
     while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
     }
     pid_ = -1;
     if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
       give_up(cat("its process crashed: ", strsignal(WTERMSIG(status))));
-    give_up("its process ended without an answer");
+    give_up("its process ended without answering");
   }
   kill(pid_, SIGSTOP);
   if (kind == 'a') return text;

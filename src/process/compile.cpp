@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The library below a folder: libtessera.a or .so.
+/// The library in a folder: libtessera.a or .so.
 fs::path library_in(const fs::path& folder) {
   for (const char* name : {"libtessera.a", "libtessera.so"}) {
     if (fs::exists(folder / name)) return folder / name;
@@ -33,7 +33,7 @@ using Words = std::vector<std::string>;
 Words compiler() {
   const char* const name = std::getenv("CXX");
   if (name == nullptr || *name == '\0') return {"c++"};
-  if (access(name, X_OK) == 0) return {name};  // a path with blanks
+  if (access(name, X_OK) == 0) return {name};  // quote a path with blanks
   const Words words = split_words(name);
   return words.empty() ? Words{"c++"} : words;
 }
@@ -48,17 +48,17 @@ std::string text_of(const fs::path& file) {
   throw Error(Category::unavailable, cat(what, " does not compile"), {}, {},
               cat("see the compiler's messages above",
                   cuda ? cat("; ", cuda->word, " in line ", cuda->line,
-                             " is CUDA: docs/kernels.md says what Tessera has instead")
+                             " is CUDA: docs/kernels.md lists the equivalents in Tessera")
                        : ""));
 }
 
 constexpr const char* kMain = "#include \"tessera/check/file_program.hpp\"\n";
 
-/// The linker's message, as a sentence for the common error.
+/// The linker's message; the most common error becomes one sentence.
 [[noreturn]] void refuse_to_link(const std::string& what, const std::string& said) {
   if (said.find("multiple definition of `main'") != std::string::npos)
     throw Error(Category::unavailable, cat(what, " defines main()"),
-                "check_kernel alone: the program is the command's", {}, "leave main() out");
+                "check_kernel alone; tessera supplies main()", {}, "remove main()");
   std::fputs(said.c_str(), stderr);
   refuse(what);
 }
@@ -86,7 +86,7 @@ Installed installed() {
     out.library = library_in(prefix);
   }
   if (out.library.empty() || !fs::exists(out.include)) {
-    throw Error(Category::unavailable, "the headers and the library are not found",
+    throw Error(Category::unavailable, "cannot find the headers and the library",
                 cat("include/tessera and libtessera below ", prefix.string()), {},
                 "install Tessera with its development files");
   }
@@ -109,7 +109,7 @@ ProgramEnd run_compiler(Words words, const std::string& stderr_file, const std::
   words.insert(words.begin(), first.begin(), first.end());
   ProgramRun run{
       .words = words, .stderr_file = stderr_file, .stdout_file = stderr_file, .folder = folder};
-  run.environment = {"LC_ALL=C.UTF-8", "LANGUAGE="};  // its messages are parsed, in English
+  run.environment = {"LC_ALL=C.UTF-8", "LANGUAGE="};  // English, because its messages are parsed
   run.seconds = seconds;
   const ProgramEnd end = run_program(run);
   if (!end.started || end.exit_code == 127)

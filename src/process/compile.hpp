@@ -26,8 +26,8 @@ std::filesystem::path compile(const Compilation& compilation, const std::filesys
 struct Installed {
   std::filesystem::path include, library;
 };
-/// Beside this program: an installed prefix, or a build folder, whose cache names the sources.
-/// Throws Error(unavailable) if they are not found.
+/// Looks beside this program: in an installed prefix, or in a build folder, whose cache names the
+/// sources. Throws Error(unavailable) if they are not found.
 Installed installed();
 
 /// An option that searches a folder for headers before all others: it has this header precompiled

@@ -88,7 +88,7 @@ std::string without_values(std::string_view line) {
     std::size_t end = i + 1;
     for (int depth = 1; end < line.size() && depth > 0; ++end)
       depth += line[end] == '{' ? 1 : line[end] == '}' ? -1 : 0;
-    if (line[end - 1] != '}' || end - i < 16) continue;  // a tile or a block is kept
+    if (line[end - 1] != '}' || end - i < 16) continue;  // tiles and blocks keep their arguments
     out += "...}";
     i = end - 1;
   }

@@ -35,7 +35,7 @@ void set_attributes(posix_spawnattr_t& attributes, const ProgramRun& run) {
       static_cast<short>(POSIX_SPAWN_SETSIGDEF | (run.owns_terminal ? 0 : POSIX_SPAWN_SETPGROUP)));
 }
 
-/// Is a variable of this name among the given ones?
+/// True if a variable of this name is among the given ones.
 bool is_given(const std::vector<std::string>& given, std::string_view variable) {
   const auto name = variable.substr(0, variable.find('=') + 1);
   return std::any_of(given.begin(), given.end(),

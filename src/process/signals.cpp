@@ -21,7 +21,7 @@ namespace {
 
 char signal_name[64] = "tessera";
 
-std::atomic<bool> noting{false};  // are signals noted instead of obeyed?
+std::atomic<bool> noting{false};  // note signals instead of ending the process?
 std::atomic<int> noted{0};        // the noted signal
 std::atomic<bool> ending{false};  // drawing is over
 std::atomic<int> drawing{0};      // the number of threads that draw now
@@ -78,7 +78,7 @@ void handle(int number, void (*handler)(int), int flags) {
   const std::type_info* const type = abi::__cxa_current_exception_type();
   say(type != nullptr && *type == typeid(std::bad_alloc)
           ? "not enough memory"
-          : "an error inside the program that nothing caught; please report it");
+          : "internal error: uncaught exception; please report it");
   _exit(1);
 }
 

@@ -13,8 +13,8 @@ namespace tessera::process {
 /// file-size limits become ordinary errors.
 void install_signal_handlers();
 
-/// An uncaught exception ends with 1 and one line: usually if memory runs out before main, or while
-/// an error is reported.
+/// An uncaught exception ends the command with code 1 and one line: usually because memory runs out
+/// before main or while an error is reported.
 void install_terminate_handler();
 
 /// "tessera multiply", for the line that a handler prints.

@@ -54,8 +54,8 @@ TemporaryFolder::TemporaryFolder() {
   if (!failed) remove_abandoned(place);
   std::string name = (place / kPrefix).string() + "XXXXXX";
   if (failed || mkdtemp(name.data()) == nullptr)
-    throw Error(Category::unavailable, "no folder for the compiled kernel can be made",
-                "a folder for temporary files that can be written", {},
+    throw Error(Category::unavailable, "cannot create a folder for the compiled kernel",
+                "a writable folder for temporary files", {},
                 "name one in the environment variable TMPDIR");
   path_ = name;
   lock_ = locked(path_);

@@ -52,7 +52,7 @@ std::size_t terminal_columns(Stream stream) {
   if (!is_terminal(stream) || ioctl(stream == Stream::out ? 1 : 2, TIOCGWINSZ, &size) != 0)
     return 0;
   if (size.ws_col > 0) return size.ws_col;
-  const char* columns = std::getenv("COLUMNS");  // of a terminal that does not know its width
+  const char* columns = std::getenv("COLUMNS");  // for a terminal that does not report its width
   return columns == nullptr ? 0 : std::strtoul(columns, nullptr, 10);
 }
 

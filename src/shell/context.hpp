@@ -1,6 +1,6 @@
 // What every sub-command shares: output streams, colours, exit codes. Results go to stdout through
 // print(), everything else to stderr through note() and warn(). A result that cannot be written is
-// always an error. Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 invalid input file, 4
+// always an error. Exit codes: 0 success, 1 failure, 2 wrong usage, 3 invalid input file, 4
 // not available, 130 Ctrl-C, 141 the reader of stdout has closed it.
 #pragma once
 
@@ -21,7 +21,7 @@ enum class Ink { bold, dim, red, green, yellow };
 
 /// The reader of standard output has closed it: the command ends silently, as other programs do.
 struct ClosedPipe : std::exception {
-  const char* what() const noexcept override { return "the reader of standard output has gone"; }
+  const char* what() const noexcept override { return "the reader has closed standard output"; }
 };
 
 struct Context {
@@ -36,12 +36,12 @@ struct Context {
   /// callback sets it.
   std::function<int()> action;
 
-  /// Adds to the result on stdout. Throws Error(resource) if it cannot be written, ClosedPipe if
+  /// Writes to the result on stdout. Throws Error(resource) if it cannot be written, ClosedPipe if
   /// the reader has closed it.
   void print(std::string_view text) const;
   /// The same for sentences: wrapped on a terminal.
   void print_wrapped(std::string_view text) const;
-  /// Flushes the output of print(). Called once by main, and where results should appear early.
+  /// Flushes the output of print(). main calls it once; call it earlier to show results at once.
   void flush() const;
   /// One line on stderr, "tessera multiply: text", broken to a terminal's width; not with --quiet.
   void note(std::string_view text) const;
@@ -59,8 +59,8 @@ struct Context {
 
 /// True if `stream` is a terminal that can move its cursor.
 bool is_terminal(Stream stream);
-/// Characters in a line of the terminal, by itself or by COLUMNS; 0 where `stream` is none or its
-/// width is unknown.
+/// The width of the terminal in characters, as it reports it or as COLUMNS gives it; 0 if `stream`
+/// is no terminal or the width is unknown.
 std::size_t terminal_columns(Stream stream);
 
 }  // namespace tessera::shell

@@ -1,6 +1,5 @@
-// The format of --help: two columns, wrapped. A separate file, so that only this one compiles
+// The format of --help: two columns, wrapped. A separate file, so that no other file compiles
 // CLI11's formatter.
-// is compiled.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -19,10 +18,10 @@ std::size_t text_width() {
   return columns == 0 ? most : std::min(columns, most);
 }
 
-/// Where descriptions begin: names have lines of their own on a narrow terminal.
+/// The column of the descriptions. On a narrow terminal each name has a line of its own.
 std::size_t text_column() { return text_width() < 70 ? 8 : 32; }
 
-/// `text` broken into lines of at most `width`, later lines indented.
+/// Breaks `text` into lines of at most `width` and indents all but the first.
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t width) {
   std::string out;
   std::size_t column = indent;

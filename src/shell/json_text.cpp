@@ -1,4 +1,4 @@
-// A separate file, since the code that writes a document takes seconds to compile.
+// A separate file, since the serializer takes seconds to compile.
 #include "json_text.hpp"
 
 namespace tessera::shell {

@@ -32,7 +32,7 @@ index_t leading_number(const std::string& text) {
   return value;
 }
 
-/// The value of `key` in a file of "key: value" or "key value" lines; "" when missing.
+/// The value of `key` in a file of "key: value" or "key value" lines; "" if it is missing.
 std::string value_of(const char* path, const std::string& key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {

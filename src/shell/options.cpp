@@ -16,7 +16,7 @@ namespace tessera::shell {
 
 namespace {
 
-/// The longest of an option's names, as errors call it.
+/// The longest of an option's names, which errors quote.
 std::string shown_name(const std::string& flags) {
   const std::string last = flags.substr(flags.rfind(',') + 1);
   return last.substr(last.find_first_not_of(' '));
@@ -94,17 +94,17 @@ void add_common_options(CLI::App& app, Context& context) {
   app.add_flag_function(
       "-v,--verbose",
       [&context](std::int64_t count) { context.verbosity += static_cast<int>(count); },
-      "Say more on stderr about what is decided and why");
+      "Report decisions and their reasons on stderr");
   add_checked(
       app, "--color",
       [&context](const std::string& text) {
         context.color = static_cast<ColorMode>(choice(text, {"auto", "always", "never"}));
       },
-      "Colours; without this option NO_COLOR and then CLICOLOR_FORCE decide, then whether the "
+      "Colours; default: NO_COLOR, then CLICOLOR_FORCE, then whether the "
       "output is a terminal",
       "auto|always|never");
   app.add_option("--config", context.config_file,
-                 "Take values of options from this file only; see 'tessera config --help'")
+                 "Read option values from this file only; see 'tessera config --help'")
       ->type_name("FILE");
 }
 
@@ -209,7 +209,7 @@ CLI::Option* add_count(CLI::App& app, std::string flags, int& target, std::strin
 
 namespace {
 
-/// "16GiB": powers of 1024 with an i, of 1000 without.
+/// "16GiB": suffixes with an i are powers of 1024, others of 1000.
 index_t byte_count(const std::string& text) {
   const auto refuse = [&] {
     throw Error(Category::argument, "the size", "a number of bytes above 0, such as 16GiB or 500MB",

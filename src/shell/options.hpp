@@ -32,12 +32,13 @@ void add_common_options(CLI::App& app, Context& context);
 /// --json.
 void add_json_option(CLI::App& app, Context& context, std::string description);
 
-/// What the command does after its options are parsed; returns the exit code.
+/// Sets the action of the command, which runs after its options are parsed and returns the exit
+/// code.
 void on_run(CLI::App& app, Context& context, std::function<int()> action);
-/// The same; `rest` receives the arguments that no option accepts.
+/// As above; `rest` receives the arguments that no option accepts.
 void on_run(CLI::App& app, Context& context, std::vector<std::string>& rest,
             std::function<int()> action);
-/// One of its sub-commands must follow; the help lists them.
+/// Requires one of its sub-commands; the help lists them.
 void require_command(CLI::App& app);
 /// An option whose value is passed to `accept`; an exception becomes one line that begins with the
 /// option's name.
@@ -69,7 +70,7 @@ CLI::Option* add_seed(CLI::App& app, std::string flags, std::uint64_t& target,
                       std::string description);
 /// Any number, "nan" and "inf" included.
 CLI::Option* add_number(CLI::App& app, std::string flags, double& target, std::string description);
-/// The same, for an option whose absence differs from its default.
+/// As above, for an option whose absence differs from its default.
 CLI::Option* add_number(CLI::App& app, std::string flags, std::optional<double>& target,
                         std::string description);
 /// A number from `least` to `most`.
@@ -83,10 +84,10 @@ CLI::Option* add_threads(CLI::App& app, int& target);
 /// "a,b,,c" as {"a","b","","c"}; nothing for an empty text.
 std::vector<std::string> split(std::string_view text, char separator);
 
-/// Help text: two columns, wrapped, at most 100 characters wide.
+/// Help text in two columns, wrapped at 100 characters.
 std::shared_ptr<CLI::FormatterBase> help_formatter();
 
-/// Every sub-command below `app`, `app` itself excluded, that the user can see.
+/// All visible sub-commands below `app`, without `app` itself.
 std::vector<const CLI::App*> visible_commands(const CLI::App& app);
 
 }  // namespace tessera::shell

@@ -77,7 +77,7 @@ struct Progress::State {
   static void put(const std::string& text) {
     if (const process::Drawing may; may) {
       [[maybe_unused]] const auto written =
-          write(2, text.data(), text.size());  // one write: no torn lines
+          write(2, text.data(), text.size());  // one write, so that no other output splits the line
     }
   }
 
@@ -85,7 +85,7 @@ struct Progress::State {
     try {
       draw_now();
     } catch (const std::bad_alloc&) {
-      // On failure there is just no bar.
+      // Ignore a failure: the bar is only missing.
     }
   }
 
@@ -134,7 +134,7 @@ Progress::Progress(const Context& context, std::string label, double total, Pace
       state->loop();
     });
   } catch (const std::exception&) {
-    state_.reset();  // if no thread can be started, work goes on without a bar
+    state_.reset();  // without a thread, work continues without a bar
   }
 }
 

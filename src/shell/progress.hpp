@@ -37,15 +37,15 @@ class Pace {
 
 class Progress {
  public:
-  /// `label` says what is done; `total` is the amount of work.
+  /// `label` names the work; `total` is its amount.
   Progress(const Context& context, std::string label, double total,
            Pace::Unit unit = Pace::Unit::any);
   ~Progress();  ///< clears the bar
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// How much is done so far, and how much more will be done at the next update. Any thread may
-  /// call it, as often as it likes.
+  /// The completed amount, and the part of the rest that the next update will report. Any thread
+  /// may call it, at any rate.
   void update(double done, double next = 0);
   void label(std::string text);
   /// Clears the bar now, before other text is written.

@@ -1,4 +1,4 @@
-// Reading and applying: see settings.hpp.
+// Reads and applies configuration files: see settings.hpp.
 #include "settings.hpp"
 
 #include <CLI/CLI.hpp>
@@ -78,14 +78,14 @@ void check_names(const CLI::App& root, const CLI::ConfigItem& item, const std::s
   });
   if (!known)
     throw Error(Category::argument,
-                cat(file, ": ", where, "'", item.name, "' is no option that a file can set",
+                cat(file, ": ", where, "'", item.name, "' is not an option that a file can set",
                     did_you_mean(item.name, setting_names(*app))));
 }
 
 std::vector<Setting> read_file(const CLI::App& root, const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))
-    throw Error(Category::file, cat(path, ": is a folder"), "a file with values of options");
+    throw Error(Category::file, cat(path, ": is a folder"), "a file of option values");
   errno = 0;
   if (!std::ifstream(path))
     throw Error(Category::file,
@@ -98,7 +98,7 @@ std::vector<Setting> read_file(const CLI::App& root, const std::string& path) {
   }
   std::vector<Setting> out;
   for (const auto& item : items) {
-    if (item.name == "++" || item.name == "--") continue;  // begin or end of a section
+    if (item.name == "++" || item.name == "--") continue;  // marks the begin or end of a section
     check_names(root, item, path);
     out.push_back({join(item.parents, " "), item.name, item.inputs, path});
   }

@@ -33,8 +33,8 @@ std::vector<ConfigFile> config_files(const Context& context);
 /// and Error(argument) for a name that no command knows.
 std::vector<Setting> read_settings(const CLI::App& root, const std::vector<ConfigFile>& files);
 
-/// The environment variable that decides an option that the command line does not set, as
-/// "NAME=value"; empty if none is set.
+/// The environment variable, as "NAME=value", that sets an option which the command line omits;
+/// empty if none is set.
 std::string environment_of(const std::string& option);
 
 /// Sets the values of `app` that neither the command line nor the environment has set.

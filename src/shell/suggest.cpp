@@ -8,7 +8,7 @@
 namespace tessera::shell {
 
 std::string nearest(std::string_view word, const std::vector<std::string>& known) {
-  if (word.size() > 64) return {};  // no name is that long; keeps the table small
+  if (word.size() > 64) return {};  // no name is longer; this bounds the table
   std::string best;
   int least = static_cast<int>(std::max<std::size_t>(1, word.size() / 3)) + 1;
   for (const auto& name : known) {

@@ -10,7 +10,7 @@ namespace tessera::shell {
 
 namespace {
 
-/// The text's later lines indented.
+/// Indents all lines of the text but the first.
 std::string under(const std::string& text, std::size_t indent) {
   std::string out;
   for (const char c : text) {
@@ -46,7 +46,7 @@ Table Table::without(std::size_t column) const {
 }
 
 std::string Table::text(std::size_t most) const {
-  constexpr std::size_t least = 16;  // of the last column
+  constexpr std::size_t least = 16;  // minimum width of the last column
   Table shown = *this;
   std::string left_out;
   while (most > 0 && shown.width_before_last() + std::min(shown.widths().back(), least) > most) {
@@ -57,7 +57,7 @@ std::string Table::text(std::size_t most) const {
     left_out = cat(yields->title, left_out.empty() ? "" : ", ", left_out);
     shown = shown.without(static_cast<std::size_t>(yields - shown.columns_.begin()));
   }
-  const std::string note = cat("left out in these narrow lines: ", left_out, "\n");
+  const std::string note = cat("omitted to fit the width: ", left_out, "\n");
   return cat(shown.lines(most), left_out.empty() ? "" : wrapped(note, most));
 }
 

@@ -7,7 +7,7 @@
 namespace tessera::shell {
 
 enum class Align { left, right };
-/// What becomes of the last column where lines are too narrow.
+/// How the last column is shown if lines are too narrow.
 enum class Narrow { cut, wrapped };
 
 class Table {
@@ -19,18 +19,18 @@ class Table {
   };
   explicit Table(std::vector<Column> columns, Narrow last = Narrow::cut)
       : columns_(std::move(columns)), last_(last) {}
-  /// As many cells as columns; a cell may carry colour codes.
+  /// As many cells as columns; a cell may contain colour codes.
   void add(std::vector<std::string> cells);
-  /// Header, a rule, the rows; ends with a line break. In lines of `columns` characters (0: of any
-  /// width) the last column is cut or wrapped; where no room is left for it columns give way, and a
-  /// line below names them.
+  /// The header, a rule and the rows; ends with a line break. If `columns` (0: unlimited) is too
+  /// narrow, the last column is cut or wrapped; if that is not enough, other columns are omitted
+  /// and a line below names them.
   std::string text(std::size_t columns = 0) const;
 
  private:
   std::vector<std::size_t> widths() const;
   std::size_t width_before_last() const;
   Table without(std::size_t column) const;
-  /// All columns, the last one cut or wrapped.
+  /// All columns; the last one is cut or wrapped.
   std::string lines(std::size_t most) const;
 
   std::vector<Column> columns_;

@@ -43,7 +43,7 @@ Types parse_types(std::string_view text) {
     return {all, all};
   }
   if (std::count(text.begin(), text.end(), ':') > 2)
-    throw Error(Category::argument, cat("'", text, "' names more than three types"),
+    throw Error(Category::argument, cat("'", text, "' has more than three types"),
                 "one type, that of A and B and that of C, such as i8:i32, or one each, u8:i8:i32");
   const auto operand = [](std::string_view name) {
     return named_dtype(std::string(name), product_dtype_names(Products::operands));
@@ -63,7 +63,7 @@ void require_product(const Types& types) {
       types.in == types.in_b ? to_string(types.in) : cat(types.in, " and ", types.in_b);
   throw Error(Category::type, cat("there is no product of ", operands, " into ", types.out),
               "f64, f32, f16, bf16, i32, or a type of A and B and one of C, such as bf16:f32, "
-              "i8:i32 or i8:f32, or bytes of either sign, such as u8:i8:i32");
+              "i8:i32 or i8:f32, or signed and unsigned bytes, such as u8:i8:i32");
 }
 
 }  // namespace tessera::shell

@@ -18,7 +18,7 @@ struct Types {
 std::string to_string(const Types& types);
 /// Inverse of to_string. Throws Error(type).
 Types parse_types(std::string_view text);
-/// Throws Error(type) unless there are products of these types.
+/// Throws Error(type) unless Tessera has a product of these types.
 void require_product(const Types& types);
 
 }  // namespace tessera::shell

@@ -17,8 +17,8 @@ std::size_t indent_of(std::string_view line) {
   return begin;
 }
 
-/// The same for a line of two columns, "name   what it means", whose later lines begin under the
-/// second one.
+/// As above for a line of two columns, "name   what it means": continuation lines begin below the
+/// second column.
 std::size_t hanging_indent_of(std::string_view line) {
   const std::size_t begin = indent_of(line), gap = line.find("  ", begin);
   if (gap == std::string_view::npos) return begin;
@@ -27,8 +27,8 @@ std::size_t hanging_indent_of(std::string_view line) {
   return second == std::string_view::npos || is_table ? begin : second;
 }
 
-/// "    21 | s.a(y, x) = ...", "  12:  ..." of a listing; a row of a picture: single signs; an
-/// example of a command, which people copy.
+/// True for lines that must not be broken: source listings ("    21 | s.a(y, x) = ...", "  12:
+/// ..."), rows of a picture (single characters) and example commands, which people copy.
 bool is_kept(std::string_view line) {
   const auto begin = line.find_first_not_of(' ');
   if (begin == std::string_view::npos) return true;
@@ -44,7 +44,7 @@ bool is_kept(std::string_view line) {
 }
 
 std::string wrapped_line(std::string_view line, std::size_t columns) {
-  constexpr std::size_t least = 16;  // of text beside the indentation
+  constexpr std::size_t least = 16;  // least width of the text besides the indentation
   std::size_t indent = hanging_indent_of(line);
   if (indent + least > columns) indent = indent_of(line);
   if (shown_width(line) <= columns || indent + least > columns || is_kept(line))
@@ -100,8 +100,8 @@ std::string wrapped(std::string_view text, std::size_t columns) {
 std::string reflowed(std::string_view page, std::size_t columns) {
   if (columns == 0) return std::string(page);
   std::string joined;
-  bool is_open = false;    // may the next line go on with this one?
-  std::size_t indent = 0;  // it does if it begins there
+  bool is_open = false;    // may the next line be joined to this one?
+  std::size_t indent = 0;  // yes, if it begins at this column
   while (!page.empty()) {
     const std::size_t end = page.find('\n');
     const std::string_view line = page.substr(0, end);

@@ -147,7 +147,7 @@ class File(harness.CommandTest):
         self.assertNotIn("9223372036854775807", run.err)  # the values of layouts
         self.assertLess(max(map(len, run.lines)), 800)
         self.fails(4, "check", "broken.cpp", env={"CXX": "no-such-compiler"}, says="cannot be started")
-        self.fails(4, "check", "broken.cpp", env={"TMPDIR": "/no/such/folder"}, says=["no folder for the compiled kernel can be made", "TMPDIR"])
+        self.fails(4, "check", "broken.cpp", env={"TMPDIR": "/no/such/folder"}, says=["cannot create a folder for the compiled kernel", "TMPDIR"])
 
 
 DYING = """

@@ -85,7 +85,7 @@ TEST(Child, ACrashIsAnErrorHereAndForEverAfter) {
 TEST(Child, AnExitInsideIsAnErrorHere) {
   Child child(
       []() -> Child::Answer { return [](const std::string&) -> std::string { _exit(0); }; });
-  EXPECT_THAT(refusal(child, "a").what(), HasSubstr("ended without an answer"));
+  EXPECT_THAT(refusal(child, "a").what(), HasSubstr("ended without answering"));
 }
 
 TEST(Child, ASlowAnswerIsNotWaitedFor) {
