@@ -1,4 +1,4 @@
-// Cells of a benchmark as values and text: see case.hpp.
+// The text form of benchmark cases: see case.hpp.
 #include "case.hpp"
 
 #include <fmt/format.h>

@@ -27,7 +27,7 @@ int as_int(index_t extent);
 /// "512" for a cube, "4096x16x4096", "1024-TN", "1000x8x8x8" for a batch of a thousand,
 /// "512x512x64-update".
 std::string to_string(const Shape& shape);
-/// "512x512x512", else the same.
+/// "512x512x512" for a cube, else as above.
 std::string full_text(const Shape& shape);
 /// "NN", "TN", "NT" or "TT".
 std::string transposition_text(const Shape& shape);
@@ -53,7 +53,7 @@ struct BenchCase {
 
   /// Operations of one call: the whole batch.
   double flops() const;
-  /// Bytes of the matrices of one call, each counted once, and a C that is updated twice.
+  /// Bytes of the matrices of one call. Each counts once; an updated C counts twice.
   double bytes() const;
   /// Small products use this many sets of operands in turn, so that these are in the L2 cache, as a
   /// program's would be, and not all in the L1. A device has its own number (device.hpp).

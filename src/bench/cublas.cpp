@@ -32,7 +32,7 @@ Cublas::Cublas(CUstream_st* stream, const std::vector<std::string>& candidates)
   auto* create = library_.function<int(void**)>("cublasCreate_v2");
   auto* take = library_.function<int(void*, CUstream_st*)>("cublasSetStream_v2");
   library_.require(create(&handle_), "starting");
-  library_.require(take(handle_, stream), "taking the stream");
+  library_.require(take(handle_, stream), "setting the stream");
 }
 
 Cublas::~Cublas() { (void)library_.function<int(void*)>("cublasDestroy_v2")(handle_); }

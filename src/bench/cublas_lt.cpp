@@ -141,7 +141,7 @@ CublasLt::~CublasLt() { (void)library_.function<Destroy>("cublasLtDestroy")(hand
 bool CublasLt::multiplies(const shell::Types& types, Cublas::F32 f32) {
   const DType in = types.in, out = types.out;
   if (f32 == Cublas::F32::tf32) return Cublas::multiplies(types, f32);
-  if (is_f8(in))  // it does not accept two of e5m2
+  if (is_f8(in))  // it does not accept two e5m2 operands
     return (in == DType::f8e4m3 || types.in_b == DType::f8e4m3) && is_f8(types.in_b) &&
            (out == DType::f32 || is_half(out));
   if (in != types.in_b) return false;
@@ -168,7 +168,7 @@ std::vector<CublasLt::Choice> CublasLt::choices(const BenchCase& now, Cublas::F3
     throw Error(Category::unavailable,
                 cat("cuBLASLt offers no algorithm for ", to_string(now.types), " of ",
                     to_string(now.shape)),
-                is_f8(now.types.in) ? "A by rows and B transposed, as in 512-NT" : "");
+                is_f8(now.types.in) ? "a row-major A and a transposed B, as in 512-NT" : "");
   return out;
 }
 

@@ -119,7 +119,7 @@ class CudaBench : public BenchDevice {
   std::unique_ptr<CublasLt> lt_;
   cuda::DeviceBuffer lt_room_;  ///< the workspace, then the scale of f8
   std::string missing_;
-  /// Of the loaded case, the fastest first; empty: not yet searched.
+  /// for the loaded case, the fastest first; empty: not yet searched
   std::array<std::vector<CublasLt::Choice>, 2> lt_choices_;  // f32 as f32, as TF32
 
   BenchCase case_;
@@ -138,7 +138,7 @@ nlohmann::ordered_json CudaBench::description() const {
   out["memory_bytes"] = device_.memory_bytes;
   out["l2_bytes"] = device_.l2_bytes;
   out["highest_clock_hz"] = device_.clock_hz;
-  out["clock_of_peak"] = nvml_ ? "read from NVML while the turn before ran" : "the highest";
+  out["clock_of_peak"] = nvml_ ? "read from NVML during the previous turn" : "the highest";
   out["driver"] = cuda::driver_version();
   out["runtime"] = cuda::runtime_version();
   if (nvml_) {
@@ -237,7 +237,8 @@ BenchDevice::Call CudaBench::peer(const std::string& name) {
   const auto& choices = lt_choices(known.f32);
   const auto at = static_cast<std::size_t>(known.choice);
   if (at >= choices.size())
-    throw Error(Category::unavailable, "cuBLASLt offers only one algorithm that runs here");
+    throw Error(Category::unavailable,
+                "cuBLASLt offers only one algorithm that runs on this device");
   return lt_call(choices[at]);
 }
 

@@ -267,7 +267,7 @@ BenchRow row_of_entry(const ordered_json& entry, const std::string& where) {
   row.on.readiness = {field_or(entry, "idle_seconds", 0.0, where),
                       field_or(entry, "first_call", false, where)};
   if (row.on.threads < 1 || !(row.on.readiness.idle_seconds >= 0))
-    throw Error(Category::file, cat(where, " has a number of threads below 1 or idles below 0 s"));
+    throw Error(Category::file, cat(where, " has fewer than 1 thread or a negative idle time"));
   if (entry.contains("remark")) row.message = field<std::string>(entry, "remark", where);
   const auto ratio = entry.find("max_error_ratio");
   row.max_error_ratio = ratio != entry.end() && ratio->is_number() ? ratio->get<double>() : kNan;
@@ -287,7 +287,7 @@ Sample sample_of_entry(const ordered_json& entry, const BenchRow& row, const std
                 field_or(entry, "power_watts", 0.0, where),
                 field_or(entry, "throttle_reasons", std::uint64_t{0}, where)};
   if (field<std::string>(entry, "time_unit", where) != "ns")
-    throw Error(Category::file, cat(where, " has times in another unit"), "ns");
+    throw Error(Category::file, cat(where, " has times in an unknown unit"), "ns");
   if (!(out.seconds > 0) || !std::isfinite(out.seconds))
     throw Error(Category::file, cat(where, " has no positive real_time"));
   return out;

@@ -1,5 +1,5 @@
-// Are the results of one case right? Compares every product of it with an independent, more precise
-// one and its error bound (see Verifier).
+// Verifies the results of one case: compares every product with an independent, more precise one
+// and its error bound (see Verifier).
 #pragma once
 
 #include <functional>

@@ -20,7 +20,7 @@ namespace tessera::bench {
 
 namespace {
 
-/// An option whose text `check` validates; it throws.
+/// An option whose text `check` validates; `check` throws if it is invalid.
 template <class Check>
 void add_bench_text(CLI::App& app, const std::string& flags, std::string& target,
                     const char* type_name, std::string description, Check check) {
@@ -76,12 +76,12 @@ void add_what(CLI::App& app, BenchRequest& request) {
   add_bench_text(app, "-k", request.k, "LIST", "Columns of A, rows of B", extents);
   shell::add_algorithms(
       app, "--algorithms", request.algorithms,
-      "Algorithms, joined by commas; blas is libtessera_blas, called as programs call a "
-      "BLAS; plan is a cpu::GemmPlan, made once for each shape; auto is what a product "
-      "takes that names none; default all",
+      "Algorithms, joined by commas; blas calls libtessera_blas as programs call a "
+      "BLAS; plan is a cpu::GemmPlan, made once for each shape; auto is the choice of "
+      "a product that names no algorithm; default all",
       cat(kOwnBlas, "|", kPlanOnce, "|", kAutomatic));
   add_bench_text(app, "--dtype", request.dtype, "TYPE",
-                 "Element type of A, B and C, or of A and B and of C, bf16:f32, or of each, "
+                 "Element type of A, B and C; or of A and B, then C, as bf16:f32; or of each, "
                  "u8:i8:i32; default f32",
                  [](const std::string& text) { shell::parse_types(text); });
   add_bench_text(
@@ -90,7 +90,7 @@ void add_what(CLI::App& app, BenchRequest& request) {
       "then the cores of this process",
       [](const std::string& text) { parse_thread_counts(text); });
   app.add_option("--device", request.device,
-                 "Measure on a GPU, beside cuBLAS where it is installed: cuda or cuda:N; default "
+                 "Measure on a GPU, beside cuBLAS if it is installed: cuda or cuda:N; default "
                  "cpu")
       ->type_name("cpu|cuda:0");
   app.add_option(
@@ -104,17 +104,17 @@ void add_how(CLI::App& app, BenchRequest& request) {
   shell::add_count(app, "--repetitions", request.repetitions,
                    cat("Samples of each contestant; default ", kDefaultRepetitions, ", on a GPU ",
                        kDeviceRepetitions));
-  add_seconds(app, "--min-time", request.min_time, "Length of one sample at least; default 0.05");
+  add_seconds(app, "--min-time", request.min_time, "Least seconds of one sample; default 0.05");
   add_seconds(app, "--max-time", request.max_time,
-              "For each contestant and size: slower ones get fewer samples; default 5");
+              "Most seconds for each contestant and size: slow ones get fewer samples; default 5");
   add_seconds(app, "--idle", request.idle,
-              "Measure also single calls after so much idleness, in rows of their own");
+              "Also measure single calls after this many idle seconds, in separate rows");
   app.add_flag("--first-call", request.first_call,
-               "Measure also the first call of a process, in rows of their own");
+               "Also measure the first call of a process, in separate rows");
   shell::add_seed(app, "--seed", request.seed, "Seed of the random matrices; default 1");
-  app.add_flag("--no-host", request.no_host, "Leave the name of this machine out of the results");
+  app.add_flag("--no-host", request.no_host, "Omit the name of this machine from the results");
   app.add_option("--context", request.extra_context,
-                 "Adds KEY=VALUE to the results, for instance commit=1a2b3c")
+                 "Add KEY=VALUE to the results, for instance commit=1a2b3c")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->allow_extra_args(false)
@@ -135,31 +135,30 @@ std::vector<std::string> given_options(const CLI::App& app) {
 }  // namespace
 
 void add_bench_options(CLI::App& app, shell::Context& context, BenchRequest& request) {
-  // Before configuration files add their values.
+  // Record the options of the command line before configuration files add their values.
   app.parse_complete_callback([&app, &request] { request.given = given_options(app); });
   add_what(app, request);
   add_how(app, request);
   shell::add_json_option(app, context, "JSON as google/benchmark writes it, raw samples included");
   app.add_flag("--csv", request.csv, "CSV with one header line");
   app.add_flag("--markdown", request.markdown, "Tables for a document");
-  app.add_option("--plot", request.plot,
-                 "Draw speed over size or shape, or the ladder where there is one shape")
+  app.add_option("--plot", request.plot, "Draw speed over size or shape; for one shape, the ladder")
       ->type_name("FILE");
   app.add_option("-o,--output", request.output,
-                 "Also write .json, .csv or .md; kept up to date while running")
+                 "Also write .json, .csv or .md; updated after each case")
       ->type_name("FILE");
   app.add_flag("--force", request.force, "Replace files that exist");
-  app.add_option("--from", request.from, "Measure nothing: show results kept as JSON")
+  app.add_option("--from", request.from, "Show results from a JSON file; measure nothing")
       ->type_name("FILE");
   app.add_option("--compare", request.compare,
-                 "Measure nothing: say of each row of two kept results, OLD and NEW, whether it is "
-                 "SAME, FASTER, SLOWER or UNCLEAR; exit 1 where an algorithm is SLOWER")
+                 "Compare two result files; measure nothing: each row of OLD and NEW is "
+                 "SAME, FASTER, SLOWER or UNCLEAR; exit code 1 if an algorithm is SLOWER")
       ->type_name("OLD NEW")
       ->expected(2);
   add_positive(app, "--threshold", request.threshold, "PERCENT", 99,
-               "What counts as a change for --compare; default 2");
+               "Least change that --compare reports; default 2");
   app.add_flag("--other-machine", request.other_machine,
-               "Let --compare take results of different machines");
+               "Let --compare accept results of different machines");
 }
 
 }  // namespace tessera::bench

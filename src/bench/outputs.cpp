@@ -1,4 +1,4 @@
-// Forms, files and tables: see outputs.hpp.
+// Output formats, files and tables: see outputs.hpp.
 #include "outputs.hpp"
 
 #include "report.hpp"
@@ -19,7 +19,7 @@ Form form_of_file(const std::string& path) {
   if (ends_with(path, ".json")) return Form::json;
   if (ends_with(path, ".csv")) return Form::csv;
   if (ends_with(path, ".md")) return Form::markdown;
-  throw Error(Category::argument, cat("cannot tell the form of '", path, "' from its name"),
+  throw Error(Category::argument, cat("cannot tell the format of '", path, "' from its name"),
               "a name that ends with .json, .csv or .md");
 }
 
@@ -28,8 +28,8 @@ Form form_of_file(const std::string& path) {
 Form form_of(const shell::Context& context, const BenchRequest& request) {
   const int asked = int{context.json} + int{request.csv} + int{request.markdown};
   if (asked > 1)
-    throw Error(Category::argument, "more than one form of output asked for",
-                "one of --json, --csv and --markdown", {}, "use -o FILE for a second form");
+    throw Error(Category::argument, "more than one output format requested",
+                "one of --json, --csv and --markdown", {}, "use -o FILE for a second format");
   return context.json       ? Form::json
          : request.csv      ? Form::csv
          : request.markdown ? Form::markdown
@@ -67,7 +67,8 @@ void Outputs::write(const TextIn& text) const {
 void Outputs::add(const shell::Context& context, const std::string& path, std::optional<Form> form,
                   bool force) {
   for (const auto& [other, unused] : files_) {
-    if (other == path) throw Error(Category::argument, cat("'", path, "' is written twice"));
+    if (other == path)
+      throw Error(Category::argument, cat("'", path, "' is named for two outputs"));
   }
   AtomicFile trial(path, force ? Overwrite::replace : Overwrite::refuse);
   shell::note_other_names(context, path);

@@ -56,7 +56,7 @@ const ChainOperands& operands() {
   return values;
 }
 
-/// Multiply, then add, on 128-bit vectors: what any CPU supports.
+/// Multiply, then add, on 128-bit vectors: any CPU supports this.
 template <class T>
 void portable_chain(long rounds, const void* from) {
   typedef T Vector __attribute__((vector_size(16)));
@@ -205,8 +205,8 @@ struct PeakMeter::State {
   std::vector<std::thread> helpers;
   std::mutex mutex;
   std::condition_variable wake;
-  long burst = 0;   // number of the requested burst
-  long rounds = 0;  // of that burst, on each thread
+  long burst = 0;   // index of the requested burst
+  long rounds = 0;  // for that burst, on each thread
   bool stopping = false;
   std::atomic<int> ready{0}, finished{0};
 

@@ -156,7 +156,7 @@ Call onednn_bytes_call(void* function, const Shape& shape) {
   };
 }
 
-/// libxsmm multiplies small matrices itself and passes others to a BLAS, which is missing here.
+/// libxsmm multiplies small matrices itself and passes others to a BLAS, which is not loaded here.
 void require_small(const Entry& entry, const Shape& shape) {
   constexpr index_t most = 64 * 64 * 64;
   const bool xsmm = std::string_view(entry.name).starts_with("libxsmm");

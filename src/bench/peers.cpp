@@ -193,7 +193,7 @@ std::string probe(const std::string& path) {
   void* library = load_library(path);
   const Offer offer = offer_of(library);
   if (offer.types.empty())
-    throw Error(Category::unavailable, cat("'", path, "' multiplies no matrices"),
+    throw Error(Category::unavailable, cat("'", path, "' has no matrix product"),
                 "a library with cblas_sgemm, sgemm_ or dnnl_sgemm");
   const std::string file = real_path(library, path);
   Description said = describe(library);

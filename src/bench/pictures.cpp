@@ -93,8 +93,8 @@ void leave_out_far_behind(LinePlot& plot) {
     if (low >= lowest / 2) continue;
     plot.series.erase(plot.series.begin() + static_cast<std::ptrdiff_t>(at));
     plot.notes.push_back(cat("Not drawn: ", series.name, ", at most ", short_number(high),
-                             " GFLOP/s, everywhere slower than the fastest by more than ",
-                             kFarBehind, " times."));
+                             " GFLOP/s; the fastest is always faster by more than a factor of ",
+                             kFarBehind, "."));
   }
 }
 
@@ -131,9 +131,10 @@ LinePlot line_plot(const BenchResults& results, const std::vector<BenchRow>& gro
     if (!series.points.empty()) out.series.push_back(std::move(series));
   }
   const bool lines = out.cells.empty();
-  out.key = {lines ? "Tessera's algorithms (solid)" : "Tessera's algorithms",
-             lines ? "other libraries, a colour each (dashed)" : "other libraries, a colour each",
-             lines ? "the peak (dotted)" : "the peak"};
+  out.key = {
+      lines ? "Tessera's algorithms (solid)" : "Tessera's algorithms",
+      lines ? "other libraries, one colour each (dashed)" : "other libraries, one colour each",
+      lines ? "the peak (dotted)" : "the peak"};
   leave_out_far_behind(out);
   add_disturbed(out.notes, results, group.front());
   return out;

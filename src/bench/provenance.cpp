@@ -113,7 +113,8 @@ ordered_json context_json(const BenchRequest& request, const BenchSettings& sett
       throw Error(Category::argument, "--context", "KEY=VALUE", cat("'", each, "'"));
     const std::string key = each.substr(0, equals);
     if (out.contains(key))
-      throw Error(Category::argument, cat("--context: '", key, "' is measured, not given"));
+      throw Error(Category::argument,
+                  cat("--context: '", key, "' is a measured field and cannot be set"));
     out[key] = each.substr(equals + 1);
   }
   return out;

@@ -1,4 +1,4 @@
-// Figures and groups: see results.hpp.
+// Computes figures and groups: see results.hpp.
 #include "results.hpp"
 
 #include <fmt/format.h>
@@ -18,8 +18,9 @@ using Kind = Contestant::Kind;
 /// A peak whose spread is above this share of its median is disturbed.
 constexpr double kMostPeakSpread = 0.05;
 
-/// A peak below this share of the run's best peak is disturbed: one core lost of up to six is below
-/// it. A steady clock stays above; a clock that falls further looks like a lost core.
+/// A peak below this share of the run's best peak is disturbed: the threshold detects one lost core
+/// of up to six. Ordinary changes of the clock stay above it; a larger drop of the clock looks like
+/// a lost core.
 constexpr double kLeastPeak = 0.85;
 
 Summary summary_of(const std::vector<std::pair<int, double>>& by_turn, double factor = 1) {
@@ -182,7 +183,7 @@ std::string disturbed_text(const BenchResults& results, const BenchRow& like) {
   }
   return shapes.empty() ? ""
                         : cat("At ", shell::join(shapes), " ", kPeakDisturbed,
-                              ": shares of it are uncertain there.");
+                              ": its shares are uncertain there.");
 }
 
 std::string context_text(const BenchResults& results, const char* key) {
@@ -213,7 +214,7 @@ std::string machine_line(const BenchResults& results) {
     add(fmt::format("load average {:.1f} at the start", load->front().get<double>()), "; ");
   if (const auto others = results.context.find("others_busy");
       others != results.context.end() && others->is_number() && others->get<double>() >= 0.1)
-    add(fmt::format("other programs on {:.1f} processors then", others->get<double>()), ", ");
+    add(fmt::format("{:.1f} processors busy with other programs", others->get<double>()), ", ");
   return out;
 }
 

@@ -88,7 +88,8 @@ std::vector<index_t> range(const Wording& list, std::string_view part) {
     refuse(list, part, "a range has three fields, FIRST:LAST:xFACTOR or FIRST:LAST:+STEP");
   const index_t first = number(list, fields[0], part, list.number);
   const index_t last = number(list, fields[1], part, list.number);
-  if (last < first) refuse(list, part, cat("it ends at ", last, ", before it begins at ", first));
+  if (last < first)
+    refuse(list, part, cat("the range ends at ", last, ", before it begins at ", first));
   const std::string& step = fields[2];
   const bool times = step.starts_with('x');
   if (!times && !step.starts_with('+'))
@@ -112,7 +113,7 @@ void append_once(std::vector<T>& out, const T& value) {
 template <class T, class Each>
 std::vector<T> parse_list(const Wording& list, std::string_view text, Each&& each) {
   std::vector<T> out;
-  if (text.empty()) refuse(list, text, "nothing is there");
+  if (text.empty()) refuse(list, text, "the list is empty");
   for (const auto& part : shell::split(text, ',')) {
     for (const T& value : each(part)) append_once(out, value);
     if (out.size() > kMostSizes)
@@ -170,7 +171,7 @@ std::vector<Shape> parse_sizes(std::string_view text) {
     if (dash != std::string::npos && dash > 0 && sides[dash - 1] >= '0' && sides[dash - 1] <= '9')
       refuse(kSizes, part,
              cat("'", part.substr(dash),
-                 "' is none of the transpositions -NN, -NT, -TN and -TT, perhaps with -update"));
+                 "' is none of the suffixes -NN, -NT, -TN and -TT, optionally with -update"));
     std::vector<Shape> out;
     if (sides.find('x') != std::string::npos && sides.find(':') == std::string::npos) {
       out.push_back(rectangle(sides));
@@ -190,7 +191,7 @@ std::vector<Shape> all_combinations(const std::vector<index_t>& M, const std::ve
   // Each list is bounded by parse_extents, so the product of the lengths cannot overflow.
   const std::size_t count = M.size() * N.size() * K.size();
   if (count > kMostSizes)
-    throw Error(Category::argument, "-m, -n and -k together give too many sizes",
+    throw Error(Category::argument, "-m, -n and -k give too many combinations",
                 cat("at most ", kMostSizes), std::to_string(count));
   std::vector<Shape> out;
   for (index_t m : M) {

@@ -157,11 +157,11 @@ int tune_on(const shell::Context& context, const TuneRequest& request, BenchDevi
     results.push_back({shapes[i], *found});
   }
   print_results(context, results);
-  if (known > 0) context.note(cat(known, known == 1 ? " size is" : " sizes are", " known already"));
+  if (known > 0) context.note(cat(known, known == 1 ? " size is" : " sizes are", " tuned already"));
   if (missing > 0)
-    context.note(fmt::format("{} of {} sizes not reached in {:g} s: run it again", missing,
-                             shapes.size(), request.seconds));
-  context.note(cat("kept in ", file));
+    context.note(fmt::format("{} of {} sizes not tuned within {:g} s: run the command again",
+                             missing, shapes.size(), request.seconds));
+  context.note(cat("tuned products are in ", file));
   return wrong > 0 ? 1 : 0;
 }
 

@@ -64,7 +64,7 @@ TEST(Peers, WhatCannotBeUsedIsMissingWithAReason) {
                                         Field(&MissingPeer::reason, HasSubstr("cannot load")))));
   EXPECT_THAT(missing, Contains(::testing::AllOf(
                            Field(&MissingPeer::name, "libm.so.6"),
-                           Field(&MissingPeer::reason, HasSubstr("multiplies no matrices")))));
+                           Field(&MissingPeer::reason, HasSubstr("has no matrix product")))));
 }
 
 TEST(Peers, EveryKnownLibraryIsFoundOrNamedWithItsPackage) {

@@ -182,7 +182,7 @@ TEST(BenchSvg, NoBarIsDrawnBeyondADisturbedPeak) {
 TEST(BenchSvg, SaysWhatItsColoursMean) {
   BenchResults results = made_results();
   for (const char* words : {"Tessera's algorithms (solid)",
-                            "other libraries, a colour each (dashed)", "the peak (dotted)"})
+                            "other libraries, one colour each (dashed)", "the peak (dotted)"})
     EXPECT_THAT(to_svg(results), HasSubstr(words));
   std::erase_if(results.rows, [](const BenchRow& row) { return row.on.shape.M == 64; });
   EXPECT_THAT(to_svg(results), HasSubstr(">Tessera's algorithms<"));

@@ -112,7 +112,7 @@ TEST(BenchSizes, EachSizeOnce) { EXPECT_THAT(parse_extents("8,8,4:8:x2"), Elemen
 TEST(BenchSizes, RefusalsQuoteThePartAndSayWhatIsAllowed) {
   EXPECT_THAT(refusal("64,abc"), HasSubstr("'abc'"));
   EXPECT_THAT(refusal("64,abc"), HasSubstr("64:1024:x2"));
-  EXPECT_THAT(refusal(""), HasSubstr("nothing is there"));
+  EXPECT_THAT(refusal(""), HasSubstr("the list is empty"));
   EXPECT_THAT(refusal("64,"), HasSubstr("missing"));
   EXPECT_THAT(refusal("0"), HasSubstr("at least 1"));
   EXPECT_THAT(refusal("-3"), HasSubstr("at least 1"));
@@ -127,7 +127,7 @@ TEST(BenchSizes, RefusalsQuoteThePartAndSayWhatIsAllowed) {
   EXPECT_THAT(refusal("1:1000000:+1"), HasSubstr("more than 1000"));
   EXPECT_THAT(refusal("1 "), HasSubstr("not a whole number"));
   for (const char* text : {"64-XX", "64-", "64-tn", "2x3x4-N", "8:16:x2-TNT", "8-TN-NT"})
-    EXPECT_THAT(refusal(text), HasSubstr("' is none of the transpositions -NN, -NT, -TN and -TT"));
+    EXPECT_THAT(refusal(text), HasSubstr("' is none of the suffixes -NN, -NT, -TN and -TT"));
   EXPECT_THAT(refusal("2x-3x4"), HasSubstr("at least 1"));
 }
 
