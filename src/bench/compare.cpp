@@ -20,9 +20,9 @@ using nlohmann::ordered_json;
 using Kind = Contestant::Kind;
 
 constexpr double kConfidence = 0.95;
-/// In each file. Four have an interval too, but one disturbance soon covers all of them.
+/// Samples needed in each file. Four also give an interval, but one disturbance easily widens it.
 constexpr std::size_t kFewestSamples = 5;
-/// More are not advised: what differs from process to process would remain.
+/// The most that is advised: beyond it, differences between processes dominate.
 constexpr double kMostRepetitions = 500;
 
 const BenchRow* find_row(const BenchResults& results, const BenchRow& like) {
@@ -55,8 +55,8 @@ Verdict verdict_of(double ratio, const Interval& interval, double threshold) {
   return Verdict::unclear;
 }
 
-/// Repetitions with which an interval, whose width falls with the square root of their number,
-/// would leave no doubt: all of it within the threshold, or all of it beyond 1.
+/// Repetitions whose interval, which narrows with the square root of their number, would decide:
+/// all of it within the threshold, or all of it beyond 1.
 std::string enough_repetitions(double ratio, const Interval& interval, double threshold,
                                std::size_t samples) {
   const double most = std::log1p(threshold), at = std::abs(std::log(ratio));
@@ -68,7 +68,7 @@ std::string enough_repetitions(double ratio, const Interval& interval, double th
                      std::max(needed, static_cast<double>(samples + 1)));
 }
 
-/// Why samples that are enough do not tell.
+/// Why enough samples still do not decide.
 std::string why_unclear(double ratio, const Interval& interval, double threshold,
                         std::size_t samples) {
   const double most = 1 + threshold;
@@ -79,7 +79,7 @@ std::string why_unclear(double ratio, const Interval& interval, double threshold
   return cat(why, "; ", enough_repetitions(ratio, interval, threshold, samples));
 }
 
-/// The median speed as a multiple of the peak's beside it, whatever became of that.
+/// The median speed as a multiple of the peak measured beside it, even if that was disturbed.
 double raw_share(const BenchResults& results, const BenchRow& row) {
   std::vector<double> out;
   for (const auto& [turn, share] : speed_ratios(row, *others(results, row, Kind::peak).front()))
@@ -87,8 +87,8 @@ double raw_share(const BenchResults& results, const BenchRow& row) {
   return median(out);
 }
 
-/// The peak of one file is that of the other but for the clock, unless all of its samples were
-/// disturbed alike: two threads at the speed of one, say.
+/// The peaks of two files differ only by the clock, unless all samples of one were disturbed alike:
+/// two threads at the speed of one, for example.
 constexpr double kMostPeakChange = 1.6;
 bool peaks_differ(const BenchResults& before, const BenchRow& old, const BenchResults& after,
                   const BenchRow& now) {
@@ -99,14 +99,14 @@ bool peaks_differ(const BenchResults& before, const BenchRow& old, const BenchRe
   return !(change <= kMostPeakChange && change >= 1 / kMostPeakChange);
 }
 
-/// A change counts only where what it was not judged by changes more than `least` that way too.
+/// A change counts only if the other measure also changes in that direction by more than `least`.
 Verdict confirmed(Verdict found, double other_ratio, double least) {
   const bool open = (found == Verdict::faster && !(other_ratio > least)) ||
                     (found == Verdict::slower && !(other_ratio < 1 / least));
   return open ? Verdict::unclear : found;
 }
 
-/// A file compared with itself or its copy: nothing can differ, however few samples it has.
+/// A file compared with itself or its copy: nothing can differ, however few its samples.
 bool is_one_measurement(const BenchResults& before, const BenchRow& old, const BenchResults& after,
                         const BenchRow& now) {
   const std::string date = context_text(before, "date");
@@ -139,8 +139,8 @@ RowComparison compare_rows(const BenchResults& before, const BenchRow& old,
   if (out.verdict == Verdict::unclear)
     out.why = why_unclear(out.ratio, out.interval, threshold, std::min(was.size(), is.size()));
   if (!peaks) return out;
-  // A change of the time may be one of the clock, one of the shares one of the peak. A disturbed
-  // peak must show it clearly, the clock must not hide it.
+  // A change of the time may come from the clock, a change of the share from the peak. If the peak
+  // was disturbed, it must show the change clearly; the clock must not hide it.
   const double other = disturbed ? raw_share(after, now) / raw_share(before, old)
                                  : median(old.seconds()) / median(now.seconds());
   const Verdict alone = out.verdict;
@@ -154,7 +154,7 @@ std::string name_of_row(const BenchRow& row) {
   return cat(printable(row.name), ", ", group_text(row.on), ", ", to_string(row.on.shape));
 }
 
-/// "114 (84.2 %)"; without the share where that is not compared.
+/// "114 (84.2 %)"; without the share if shares are not compared.
 std::string speed_text(const BenchRow& row, const RowComparison& in, double percent) {
   const std::string gflops = short_number(row.on.flops() / median(row.seconds()) * 1e-9);
   return in.by_share ? cat(gflops, " (", short_number(percent), " %)") : gflops;
@@ -190,7 +190,7 @@ std::string summary_of(const ComparedResults& compared) {
   return cat(out, fmt::format("; threshold {:g} %", 100 * compared.threshold));
 }
 
-/// What a reader of the table must know besides, a line each.
+/// What else a reader of the table must know, one line each.
 std::vector<std::string> notes_of(const ComparedResults& compared) {
   constexpr std::size_t most_names = 2;
   std::vector<std::string> out;
@@ -222,8 +222,8 @@ std::string one_line(const ordered_json& value) {
   return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-/// "L1 Data 48.00 KiB" for each cache that the file describes. Who shares one is left out: it
-/// follows from the number of processors.
+/// "L1 Data 48.00 KiB" for each cache that the file describes. Omits how many CPUs share one, since
+/// it follows from the number of CPUs.
 std::vector<std::string> caches_of(const BenchResults& results) {
   std::vector<std::string> out;
   const auto caches = results.context.find("caches");
@@ -242,7 +242,7 @@ std::vector<std::string> caches_of(const BenchResults& results) {
   return out;
 }
 
-/// Those of `all` that are not among `others`.
+/// Those of `all` that are not in `others`.
 std::vector<std::string> without(std::vector<std::string> all,
                                  const std::vector<std::string>& others) {
   std::erase_if(all, [&](const std::string& each) {

@@ -57,7 +57,7 @@ std::string comparison_table(const ComparedResults& compared, std::size_t column
 std::string comparison_markdown(const ComparedResults& compared);
 std::string comparison_json(const ComparedResults& compared);
 
-/// True where an algorithm is SLOWER, or broke. Peers do not count: where they are, the machine
+/// True if an algorithm is SLOWER, or broke. Peers do not count: if a peer is slower, the machine
 /// changed.
 bool any_worse(const ComparedResults& compared);
 

@@ -174,7 +174,7 @@ int show_comparison(const shell::Context& context, const BenchRequest& request) 
            : in == Form::markdown ? comparison_markdown(compared)
                                   : comparison_table(compared, columns);
   };
-  BenchRequest without_picture = request;  // that a file of settings may ask for
+  BenchRequest without_picture = request;  // a file of settings may ask for one
   without_picture.plot.clear();
   Outputs(context, without_picture).write(text);
   context.print(text(form));

@@ -18,7 +18,7 @@ namespace {
 
 using Kind = Contestant::Kind;
 
-/// Two decimals; three where two would show what is slower as 1.00.
+/// Two decimals; three if two would show a slower result as 1.00.
 std::string ratio_text(double ratio) {
   if (!std::isfinite(ratio)) return "-";
   if (ratio < 0.1) return fmt::format("{:.2g}", ratio);
@@ -26,8 +26,7 @@ std::string ratio_text(double ratio) {
                                      : fmt::format("{:.2f}", ratio);
 }
 
-/// "34.8 %", "-" where the peak was disturbed too much for one, or nothing where it was not
-/// measured.
+/// "34.8 %"; "-" if the peak was disturbed too much; nothing if it was not measured.
 std::string share_text(const BenchRow& row, const Figures& found) {
   const double percent = found.percent_of_peak.median;
   if (row.kind == Kind::peak) return "";
@@ -154,7 +153,7 @@ std::string detail_table(const BenchResults& results, const std::vector<BenchRow
   return out;
 }
 
-/// Where it is not known what a terminal shows without wrapping.
+/// The width if the terminal's is unknown.
 constexpr std::size_t kMostColumns = 120;
 
 std::size_t widest_line(const std::string& text) {
@@ -177,7 +176,7 @@ void add_ratio_columns(std::vector<shell::Table::Column>& columns,
 }
 
 /// A line for each row of a case, with a column for each of the peers.
-/// Of a peer that runs kernels for another processor: which, and what selects those for this one.
+/// For a peer that runs kernels for another CPU: which, and how to select those for this one.
 std::string peer_remark(const BenchResults& results, const std::string& name) {
   const auto peers = results.context.find("peers");
   if (peers == results.context.end() || !peers->is_array()) return {};
@@ -226,7 +225,7 @@ std::string figures_table(const BenchResults& results, const std::vector<BenchRo
   return table.text(most);
 }
 
-/// The columns of peers alone, in as many tables as it takes.
+/// The columns of peers alone, in as many tables as needed.
 std::string ratio_tables(const BenchResults& results, const std::vector<BenchRow>& rows,
                          std::span<const std::string> peers, std::size_t most) {
   std::string out;

@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Elements of a matrix. The puzzles that have flags print as much as their originals do.
+/// Elements of a matrix. The puzzles with flags print as much as their originals do.
 constexpr std::size_t kMostPrinted = 16, kMostOfOriginals = 100;
 constexpr index_t kMostCells = 48;
 constexpr std::ptrdiff_t kOneScreen = 20;     ///< lines that a terminal shows without scrolling
@@ -37,7 +37,7 @@ std::string buffer_text(const std::vector<double>& values) {
   return "HostBuffer([" + out + "])";
 }
 
-/// `most`: elements that are printed one by one.
+/// `most`: the largest number of elements that are printed one by one.
 std::string out_and_expected(const PuzzleMatrix& m, std::size_t most) {
   if (m.got.size() > most)
     return cat("out: ", m.name, " (", m.rows, ",", m.cols, "), ",
@@ -57,7 +57,7 @@ std::string goals_text(const shell::Context& context, const PuzzleCase& c) {
   return out;
 }
 
-/// `said`: the sentence that has just been said.
+/// `said`: the previous sentence.
 std::string finding_text(const shell::Context& context, const PuzzleAttempt& attempt,
                          const PuzzleFinding& f, std::string_view said) {
   std::string out =
@@ -89,7 +89,7 @@ std::string findings_text(const shell::Context& context, const PuzzleAttempt& at
   return out;
 }
 
-/// Rows of cells, apart where a block's tile ends.
+/// Rows of cells, with a gap at the end of a block's tile.
 std::string picture_text(const shell::Context& context, const PuzzleMatrix& m,
                          const PuzzleCase& c) {
   const Picture p = picture_of(m, kMostCells);
@@ -119,7 +119,7 @@ std::string picture_text(const shell::Context& context, const PuzzleMatrix& m,
   return out;
 }
 
-/// Those whose cause is known, and of others the first: they are likely to follow from it.
+/// Those with a known cause, and the first of the others, since the rest probably follows from it.
 std::string errors_text(const shell::Context& context, const PuzzleAttempt& attempt) {
   constexpr std::size_t most = 3;
   std::string out;
@@ -132,7 +132,8 @@ std::string errors_text(const shell::Context& context, const PuzzleAttempt& atte
                                                : e.message) +
            "\n";
     if (e.line > 0) out += source_line(attempt.source, e.line, e.column);
-    if (shown > 0) out += cat("    ", e.why, ": ", e.advice, "\n");  // of the first it is the cause
+    // the first one's cause follows
+    if (shown > 0) out += cat("    ", e.why, ": ", e.advice, "\n");
     ++shown;
   }
   if (attempt.errors.size() > shown)
@@ -141,7 +142,7 @@ std::string errors_text(const shell::Context& context, const PuzzleAttempt& atte
   return out;
 }
 
-/// Where a number is none: that wants a word.
+/// A number that is missing, as a word.
 std::string nan_text(const PuzzleCase& c) {
   for (const auto& m : c.outputs)
     if (std::any_of(m.got.begin(), m.got.end(), [](const double x) { return std::isnan(x); }))
@@ -284,7 +285,7 @@ std::string answer_text(const shell::Context& context, const Puzzle& puzzle,
   std::string out = printed_text(attempt) + errors_text(context, attempt);
   const PuzzleCase* const wrong = wrong_case(attempt);
   const Cause cause = is_solved(attempt) ? Cause{} : cause_of(attempt);
-  const bool is_unfilled = cause.id == "unfilled";  // and all numbers are 0
+  const bool is_unfilled = cause.id == "unfilled";  // all numbers are 0
   if (!is_solved(attempt)) out += cause_text(context, cause) + "\n";
   const bool is_original = !puzzle.variants.empty() && !(is_unfilled && attempt.variant.empty());
   if (attempt.outcome)
@@ -292,7 +293,7 @@ std::string answer_text(const shell::Context& context, const Puzzle& puzzle,
       out += context.paint(cat(&c == wrong ? "✗ " : "✓ ", c.what),
                            &c == wrong ? shell::Ink::red : shell::Ink::green) +
              "\n";
-      // On a terminal lists of right numbers would push all else away.
+      // On a terminal, lists of right numbers would hide everything else.
       const bool is_short = shown == Shown::few && shell::terminal_columns(shell::Stream::out) > 0;
       const std::size_t most = is_original && !is_short ? kMostOfOriginals : kMostPrinted;
       if (!c.is_brief || &c == wrong)

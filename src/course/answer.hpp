@@ -1,5 +1,4 @@
-// What a learner is told about an attempt: as text with a picture of the matrix, as one page of
-// HTML, as JSON.
+// The answer to an attempt: as text with a picture of the matrix, as one page of HTML, as JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,7 +11,7 @@ namespace tessera::course {
 
 /// All findings, or a few of those that do not follow from another one?
 enum class Shown { few, all };
-/// `open`: variants that are not solved yet.
+/// `open`: the variants that are not solved yet.
 std::string answer_text(const shell::Context& context, const Puzzle& puzzle,
                         const PuzzleAttempt& attempt, const std::vector<std::string>& open = {},
                         Shown shown = Shown::few);
@@ -27,12 +26,13 @@ bool is_solved(const PuzzleAttempt& attempt);
 std::string wrong_elements(const PuzzleMatrix& matrix);
 /// " at p16.cpp:21, 12 times".
 std::string place_text(const PuzzleAttempt& attempt, const PuzzleFinding& finding);
-/// The learner's lines that it speaks of.
+/// The learner's lines that the answer mentions.
 std::vector<int> lines_of_finding(const PuzzleAttempt& attempt, const PuzzleFinding& finding);
-/// The line with its number, a caret below where a column is given; "" where there is no such line.
+/// The line with its number, and a caret below `column` if it is given; "" if there is no such
+/// line.
 std::string source_line(const std::string& source, int line, int column = 0);
 
-/// What a cell of the picture shows: one element, or several of a large matrix.
+/// The content of a cell of the picture: one element, or several of a large matrix.
 enum class Cell { right, wrong, mixed };
 struct Picture {
   index_t rows = 0, cols = 0;  ///< of cells

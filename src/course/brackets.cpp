@@ -1,4 +1,4 @@
-// Counts them: see brackets.hpp.
+// Matches them: see brackets.hpp.
 #include "brackets.hpp"
 
 #include <string_view>
@@ -25,7 +25,7 @@ class BracketReader {
     char bracket;
     std::size_t token;
     int indent;          ///< of its line
-    int semicolons = 0;  ///< that its header may still have
+    int semicolons = 0;  ///< that its header may still contain
   };
 
   static std::string_view partner(char bracket) {
@@ -80,7 +80,7 @@ class BracketReader {
     }
   }
 
-  /// Does the innermost bracket have its other one behind this token, in this line?
+  /// Is the innermost bracket closed later in this line?
   bool closes_in_this_line() const {
     int depth = 1;
     for (std::size_t i = at_ + 1; i < tokens_.size() && tokens_[i].line == here().line; ++i) {
@@ -91,7 +91,7 @@ class BracketReader {
     return false;
   }
 
-  /// The innermost bracket, at a place where it must be closed already.
+  /// The innermost bracket, at a position where it must be closed already.
   void left_open() {
     const Open& top = open_.back();
     const auto other = partner(top.bracket);
@@ -128,7 +128,8 @@ class BracketReader {
   const SourceTokens& tokens_;
   std::size_t at_ = 0;
   std::vector<Open> open_;
-  std::size_t suspect_ = kNoToken, opens_suspect_ = 0;  ///< a } that is indented as its { is not
+  /// a } whose indentation differs from its {
+  std::size_t suspect_ = kNoToken, opens_suspect_ = 0;
   BracketFault fault_;
 };
 

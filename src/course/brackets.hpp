@@ -1,5 +1,5 @@
-// A bracket, brace or quote without its other one: a compiler that meets one reads on to the end of
-// the file, and what it says then is of another place.
+// Finds an unmatched bracket, brace or quote. A compiler reads past it to the end of the file and
+// reports an error in another place.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 namespace tessera::course {
 
 struct BracketFault {
-  int line = 0, column = 0;  ///< its position, or that of the one without a partner; 0: nowhere
+  int line = 0, column = 0;  ///< its position, or that of the unmatched one; 0: unknown
   std::string says;          ///< "a ( is never closed"
   std::string advice;
 };
 
-/// The first one that is wrong. Of braces it is a guess from how lines are indented.
+/// The first error. For braces it is a guess from the indentation.
 BracketFault wrong_bracket(const SourceTokens& tokens);
 
 }  // namespace tessera::course

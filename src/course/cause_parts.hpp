@@ -8,37 +8,37 @@
 
 namespace tessera::course {
 
-/// By its id; empty: what the table of causes says.
+/// By its id; without one, the text of the table of causes.
 Cause cause(std::string_view id, std::string sentence = {}, std::string advice = {});
 
-/// The same, with the finding that says so.
+/// The same, with the finding that shows it.
 Cause told_by(const PuzzleFinding& finding, Cause cause);
 
-/// What the text shows by itself, though it compiles; empty id: nothing. `c` may be null.
+/// A mistake that the text alone shows, though it compiles; empty id: none. `c` may be null.
 Cause cause_of_slip(const PuzzleAttempt& attempt, const PuzzleCase* c);
-/// From the checker's findings, which are certain; empty id: they say nothing of it.
+/// From the checker's findings, which are certain; empty id: they do not show it.
 Cause cause_of_findings(const PuzzleAttempt& attempt, const PuzzleCase& c);
-/// From what simt/array_bounds.hpp says of an index; empty id: it does not.
+/// From the message of simt/array_bounds.hpp about an index; empty id: there is none.
 Cause cause_of_local_array(const std::string& problem);
 /// An access to an element that does not exist.
 Cause cause_of_outside(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f);
-/// Two threads that nothing orders, in shared memory.
+/// Two unordered threads, in shared memory.
 Cause cause_of_race(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f);
 /// From what the wrong elements have in common.
 Cause cause_of_places(const PuzzleCase& c, const PuzzleMatrix& m);
-/// From numbers that belong elsewhere, or to nothing; empty id: there is no pattern.
+/// From numbers that belong elsewhere or nowhere; empty id: there is no pattern.
 Cause cause_of_pattern(const PuzzleCase& c, const PuzzleMatrix& m);
-/// Of an output whose sums lack the products of some k (PuzzleMatrix::sum).
+/// For an output whose sums lack the products of some k (PuzzleMatrix::sum).
 Cause cause_of_sum(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleMatrix& m);
-/// From what was read and written; empty id: from nothing.
+/// From the elements read and written; empty id: no cause found.
 Cause cause_of_coverage(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleMatrix& m);
 
-/// What ended the run, or keeps it from being one; null: nothing.
+/// What ended or prevented the run; null: nothing.
 const PuzzleFinding* fatal_of(const PuzzleCase& c);
 const PuzzleFinding* find_finding(const PuzzleCase& c,
                                   std::initializer_list<std::string_view> kinds,
                                   std::string_view memory = {});
-/// How a thread comes to its own element, in the terms of this launch.
+/// How a thread computes the position of its element, in the names of this launch.
 std::string place_advice(const PuzzleAttempt& attempt, const PuzzleCase& c);
 
 }  // namespace tessera::course

@@ -1,4 +1,4 @@
-// Every cause with its title, and what is said where nothing better is known.
+// Every cause with its title, and the general explanation.
 #include <utility>
 
 #include "cause_parts.hpp"

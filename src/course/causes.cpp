@@ -1,5 +1,5 @@
-// Findings first, since they are certain; then what was never touched; then what the numbers agree
-// with; then their places. Nothing here knows any one puzzle: those have words in their spec.hpp.
+// Findings first, since they are certain; then untouched elements; then the pattern of the numbers;
+// then their positions. Independent of the puzzles, which have their own texts in their spec.hpp.
 #include "causes.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ bool none_written(const PuzzleCase& c) {
                       [](const auto& t) { return t.is_output && t.written > 0; });
 }
 
-/// Of a puzzle with several kernels, where this one is empty and the file was changed: by its name.
+/// For a puzzle with several kernels, if this one is empty and the file was changed: names it.
 Cause cause_of_untouched(const PuzzleAttempt& attempt, const PuzzleCase& c) {
   Cause out = cause("unfilled");
   for (const auto& each : attempt.variants) {
@@ -34,7 +34,7 @@ Cause cause_of_untouched(const PuzzleAttempt& attempt, const PuzzleCase& c) {
   return out;
 }
 
-/// Where the most is asked for: "line 16, store to out: 32 sectors, where 4 would do".
+/// The access with the largest excess: "line 16, store to out: 32 sectors, where 4 would do".
 std::string worst_access(const PuzzleCase& c) {
   const auto dearer = [](const PuzzleAccess& a, const PuzzleAccess& b) {
     return a.worst * std::max(b.ideal, 1.0) < b.worst * std::max(a.ideal, 1.0);
@@ -53,9 +53,9 @@ Cause cause_of_goal(const PuzzleCase& c, const PuzzleGoal& goal) {
   return cause("goal", numbers, goal.advice.empty() ? worst_access(c) : goal.advice);
 }
 
-/// What the compiler refuses, said as a cause; without one the facts are above.
+/// An error of the compiler as a cause; without a known cause, the facts above are all.
 Cause cause_of_error(const std::string& id, const CompileError& error) {
-  if (!error.cause.empty())  // a why that is the message itself is above already
+  if (!error.cause.empty())  // a reason equal to the message is shown above
     return cause("does-not-compile", error.why == error.message ? "" : error.why, error.advice);
   return cause("does-not-compile", {},
                error.line > 0
@@ -63,7 +63,7 @@ Cause cause_of_error(const std::string& id, const CompileError& error) {
                    : cat("'tessera puzzle reset ", id, "' begins again, and keeps what you have"));
 }
 
-/// There is no outcome. Outside of a kernel a program can only print why it dies.
+/// There is no outcome. Outside of a kernel, a program can only print its error.
 Cause cause_of_death(const PuzzleAttempt& attempt) {
   for (const auto& line : lines_of(attempt.printed))
     if (Cause out = cause_of_local_array(line); !out.id.empty()) return out;
@@ -90,7 +90,7 @@ Cause cause_of_numbers(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
   Cause of_coverage = cause_of_coverage(attempt, c, m);
   if (m.sentence.empty() && !of_coverage.id.empty()) return of_coverage;
   if (m.sum && m.sentence.empty()) return cause_of_sum(attempt, c, m);
-  if (stands_in(attempt.source, m.advice))  // so the numbers agree for another reason
+  if (stands_in(attempt.source, m.advice))  // the numbers agree for another reason
     return cause("not-all", m.sentence,
                  cat("'", m.advice,
                      "' is in your file already: so which thread stores, and which element?"));

@@ -1,5 +1,5 @@
-// The likely cause of a wrong answer, in sentences: from what the checker found, from what the
-// wrong elements agree with, and from their positions.
+// The likely cause of a wrong answer, in sentences: from the checker's findings, from values that
+// the wrong elements equal, and from their positions.
 #pragma once
 
 #include <string>
@@ -15,12 +15,13 @@ struct Cause {
   std::string title;  ///< "a barrier is missing"
   std::string sentence;
   std::string advice;
-  const PuzzleFinding* finding = nullptr;  ///< of the checker, that says so; of the attempt
+  /// the checker's finding that shows it; owned by the attempt
+  const PuzzleFinding* finding = nullptr;
 };
 
-/// Of an attempt that is not right.
+/// For an attempt that is not right.
 Cause cause_of(const PuzzleAttempt& attempt);
-/// The case that went wrong; null where no case did.
+/// The wrong case; null if no case was wrong.
 const PuzzleCase* wrong_case(const PuzzleAttempt& attempt);
 
 }  // namespace tessera::course

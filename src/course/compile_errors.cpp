@@ -1,4 +1,4 @@
-// What the compiler said, at the learner's lines: see program.hpp.
+// The compiler's errors, at the learner's lines: see program.hpp.
 #include <algorithm>
 #include <filesystem>
 #include <regex>
@@ -30,12 +30,12 @@ std::string with_plain_quotes(std::string text) {
   return text;
 }
 
-/// Collects those of the learner's file, and the first of any other.
+/// Collects the errors in the learner's file, and the first one elsewhere.
 class Errors {
  public:
   struct One {
     CompileError error;
-    std::string said;  ///< as the compiler says it
+    std::string said;  ///< the compiler's text
   };
   explicit Errors(std::string file) : file_(std::move(file)) {}
 
@@ -66,11 +66,11 @@ class Errors {
     if (is_theirs && (has(here.said, "required") || has(here.said, "expansion of"))) asked_ = here;
     else if (is_theirs && (has(here.said, "instantiation of") || has(here.said, "in call to")) &&
              out.empty() && !elsewhere_.said.empty())
-      out.push_back({here.error, elsewhere_.said});  // Clang says it behind the error
+      out.push_back({here.error, elsewhere_.said});  // Clang prints it after the error
     else if (is_theirs && !out.empty()) note(here.said);
   }
 
-  /// The first that no line of the learner's has.
+  /// The first error without a line of the learner.
   struct Elsewhere {
     std::string said, file;
     bool is_first = false;  ///< of all errors
@@ -99,11 +99,11 @@ class Errors {
 
   std::string file_;
   Elsewhere elsewhere_;
-  One asked_;  // the learner's line that the following error was reached from
+  One asked_;  // the learner's line that led to the following error
 };
 
-/// The compiler's words without what is not the learner's: names of the library and of the
-/// puzzle's namespace, wild guesses.
+/// The compiler's message without names of the library and of the puzzle's namespace, and without
+/// unlikely suggestions.
 std::string shown_message(const std::string& said) {
   static const std::regex guess(R"(; did you mean (‘|').*$|^static assertion failed: )"),
       space(R"(\bp\d+(?:_\d+)?::(?:\w+::)*)"),
@@ -117,7 +117,7 @@ std::string shown_message(const std::string& said) {
   return std::regex_replace(std::regex_replace(out, guess, ""), space, "");
 }
 
-/// Is another error likely to be there because of one like this?
+/// Does an error like this probably cause the other one?
 bool has_followers(const CompileError& e) {
   constexpr std::string_view causes[] = {
       "semicolon",    "python", "for-header",     "early-brace", "operator-missing", "comment",
@@ -128,7 +128,7 @@ bool has_followers(const CompileError& e) {
   return is_syntax || e.message.starts_with("expected") || has(e.message, "does not name a type");
 }
 
-/// Is the cause true by itself, whatever the error before was?
+/// Is the cause certain on its own, whatever the error before it was?
 bool is_independent(const CompileError& e) {
   constexpr std::string_view causes[] = {"foreign-name", "square-brackets", "other-case"};
   return std::find(std::begin(causes), std::end(causes), e.cause) != std::end(causes);
@@ -139,9 +139,9 @@ void give_reason(CompileError& e, const ErrorReason& reason) {
   if (reason.line > 0) e.line = reason.line, e.column = reason.column;
 }
 
-constexpr int kMostOfSyntax = 3;  ///< rules that may speak of a line that is no C++
+constexpr int kMostOfSyntax = 3;  ///< rules that may explain a line that is not C++
 
-/// One for each line, with the reason that is surest: what follows from one error is of its line.
+/// One for each line, with the most certain reason: errors that follow from one are in its line.
 std::vector<CompileError> one_for_each_line(const std::vector<Errors::One>& said,
                                             const LearnersText& text) {
   struct Line {
@@ -157,7 +157,7 @@ std::vector<CompileError> one_for_each_line(const std::vector<Errors::One>& said
     e.message = shown_message(each.said);
     if (!ranked.reason.cause.empty()) give_reason(e, ranked.reason);
     if (ranked.reason.is_of_name && !has(e.message, "declared")) e.message = e.why;
-    if (e.cause == "refused") e.message = e.why;  // Clang puts the condition before the sentence
+    if (e.cause == "refused") e.message = e.why;  // Clang prints the condition before the sentence
     const auto known = std::find_if(lines.begin(), lines.end(),
                                     [&](const Line& l) { return l.line == says.line; });
     if (known == lines.end()) lines.push_back({says.line, e, ranked.rank});
@@ -171,7 +171,7 @@ std::vector<CompileError> one_for_each_line(const std::vector<Errors::One>& said
   return out;
 }
 
-/// "this kernel is called with t and 2 tensors"; of one that takes another number.
+/// "this kernel is called with t and 2 tensors"; for a kernel with another number.
 ErrorReason reason_of_parameters(const std::string& said, const LearnersText& text) {
   static const std::regex call(
       R"(no match(?:ing function)? for call to (?:object of type )?'\(?(?:const )?(?:\w+::)*(\w+))");
@@ -208,7 +208,7 @@ ErrorReason reason_of_block(const LearnersText& text) {
   return out;
 }
 
-/// Of an error that no line of the learner's has.
+/// For an error without a line of the learner.
 CompileError error_elsewhere(const Errors::Elsewhere& elsewhere, const std::string& said,
                              const std::string& file, const LearnersText& text) {
   static const std::regex unknown(R"('(\w+)' was not declared|undeclared identifier '(\w+)')");
@@ -263,7 +263,7 @@ std::vector<CompileError> compile_errors(const std::string& said, const std::str
   if (errors.out.empty()) return {error_elsewhere(errors.elsewhere(), said, file, text)};
   std::vector<CompileError> out = one_for_each_line(errors.out, text);
   const std::string call = with_plain_quotes(errors.elsewhere().said);
-  if (out.front().cause == "undeclared")  // of a parameter that was taken away
+  if (out.front().cause == "undeclared")  // a removed parameter
     if (const ErrorReason reason = reason_of_parameters(call, text); !reason.cause.empty())
       give_reason(out.front(), reason);
   if (has_followers(out.front())) out.resize(1);

@@ -91,7 +91,7 @@ Puzzle read_puzzle(const fs::path& folder) {
   return out;
 }
 
-/// How often, and where, `part` occurs in `whole`; blanks at both ends of lines do not matter.
+/// How often, and where, `part` occurs in `whole`; ignores blanks at both ends of lines.
 std::vector<std::size_t> places_of(const std::vector<std::string>& part,
                                    const std::vector<std::string>& whole) {
   std::vector<std::size_t> out;
@@ -104,7 +104,7 @@ std::vector<std::size_t> places_of(const std::vector<std::string>& part,
   return out;
 }
 
-/// Of "4", "04", "p4", "P04"; -1: it is none of these.
+/// The number in "4", "04", "p4", "P04"; -1: any other text.
 int number_of(std::string_view id) {
   if (id.starts_with('p') || id.starts_with('P')) id.remove_prefix(1);
   int out = -1;

@@ -14,11 +14,11 @@
 
 namespace tessera::course {
 
-/// A wrong solution and what must be said about it; without lines: the file as the learner gets it.
+/// A wrong solution and its expected answer; without lines: the file that the learner gets.
 struct Mistake {
   std::string title, cause;
   std::string variant;                   ///< to run; empty: all
-  std::vector<std::string> wrong, says;  ///< lines to be put in; texts that the answer holds
+  std::vector<std::string> wrong, says;  ///< lines to insert; texts that the answer contains
   std::vector<std::string> right;        ///< lines of the solution that they replace
 };
 
@@ -33,22 +33,22 @@ struct Puzzle {
   std::vector<std::string> pictures;  ///< for the book: what to draw, and what it shows
 
   std::string file_name() const { return id + ".cpp"; }
-  /// The text with what the learner writes, and without.
+  /// The text with the learner's part, and without.
   std::string solution() const;
   std::string start() const;
   std::vector<Mistake> mistakes() const;
 };
 
-/// Where the course is: `folder` if it is not empty, TESSERA_COURSE, or what is installed with the
-/// command. Throws Error(unavailable) where there is none.
+/// The course's folder: `folder` if it is not empty, TESSERA_COURSE, or the one installed with the
+/// command. Throws Error(unavailable) if there is none.
 std::filesystem::path course_folder(const std::string& folder);
-/// In the order of their numbers. Throws Error(file) naming the file that is not as it should be.
+/// In the order of their numbers. Throws Error(file) that names an invalid file.
 std::vector<Puzzle> read_course(const std::filesystem::path& folder);
 /// By id: "p16", "16". Throws Error(argument) with the nearest.
 const Puzzle& find_puzzle(const std::vector<Puzzle>& course, const std::string& id);
 
-/// The solution with the mistake in it; it must have lines. Throws Error(file) where the lines to
-/// be replaced are not in it exactly once.
+/// The solution with the mistake in it; it must have lines. Throws Error(file) unless the lines to
+/// replace occur in it exactly once.
 std::string with_mistake(const Puzzle& puzzle, const Mistake& mistake);
 
 /// What is between the markers `//> FILL ME IN ...` (or `//> CHANGE ...`, where the learner

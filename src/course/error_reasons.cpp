@@ -1,4 +1,4 @@
-// The order of the rules, and what they share: see error_reasons.hpp.
+// The order of the rules, and their common functions: see error_reasons.hpp.
 #include "error_reasons.hpp"
 
 #include <cstdlib>

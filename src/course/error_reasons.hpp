@@ -1,6 +1,6 @@
-// What a compiler's error comes from, where that is sure: from its message, from the tokens of the
-// line and from the names that are known there. Where it is not sure there is no reason: a wrong
-// one costs a learner more than none.
+// The reason of a compiler's error, if it is certain: from its message, from the tokens of the line
+// and from the names in scope. If it is not certain there is no reason: a wrong one harms a learner
+// more than none.
 #pragma once
 
 #include <string>
@@ -29,7 +29,7 @@ struct LearnersText {
     std::size_t first, last;
   };
   Range line(int number) const;
-  /// The token of that text in a line, at that column if there are several; kNoToken: none.
+  /// The token with that text in a line, at that column if there are several; kNoToken: none.
   std::size_t find(std::string_view text, int number, int column = 0) const;
   bool line_has(std::string_view text, int number) const { return find(text, number) != kNoToken; }
   /// Does it follow a . or a :: or a -> ?
@@ -40,26 +40,26 @@ struct LearnersText {
   std::vector<std::string> arguments(std::size_t open) const;
 };
 
-/// What declares the name at a token, members of a struct behind "s." included; null: nothing.
+/// The declaration of the name at a token, including members of a struct after "s."; null: none.
 const SourceName* declared_at(const LearnersText& text, std::size_t at);
-/// "s" where `auto& s = shared<Shared>(t)` is known; "" where it is not.
+/// "s" if `auto& s = shared<Shared>(t)` is known; else "".
 std::string name_of_shared(const LearnersText& text, std::size_t at);
 
-/// An error as the compiler says it, with ' for its quotes.
+/// An error as the compiler prints it, with ' for its quotes.
 struct CompilerSays {
   std::string message;
   int line, column;
 };
 
 struct ErrorReason {
-  std::string cause;  ///< "foreign-name"; empty: it is not known
+  std::string cause;  ///< "foreign-name"; empty: unknown
   std::string why;    ///< "threadIdx is a word of CUDA"
   std::string advice;
-  int line = 0, column = 0;  ///< where it is better seen; 0: where the error is
-  bool is_of_name = false;   ///< a name is not known: the compiler blames the call that it is in
+  int line = 0, column = 0;  ///< a better position; 0: that of the error
+  bool is_of_name = false;   ///< an unknown name: the compiler blames the call around it
 };
 
-// Each for messages of one kind; the earlier is the surer one.
+// Each handles messages of one kind; earlier ones are more certain.
 ErrorReason reason_of_foreign_names(const CompilerSays& error, const LearnersText& text);
 ErrorReason reason_of_form(const CompilerSays& error, const LearnersText& text);
 ErrorReason reason_of_syntax(const CompilerSays& error, const LearnersText& text);
@@ -72,15 +72,14 @@ ErrorReason reason_of_constant(const CompilerSays& error, const LearnersText& te
 ErrorReason reason_of_call(const CompilerSays& error, const LearnersText& text);
 ErrorReason reason_of_types(const CompilerSays& error, const LearnersText& text);
 
-/// The first of all these that knows one, and its place among them; `rank`: the smaller, the surer.
+/// The first rule that finds a reason; `rank`: its index, smaller is more certain.
 struct RankedReason {
   ErrorReason reason;
   int rank;
 };
 RankedReason reason_of(const CompilerSays& error, const LearnersText& text);
 
-/// "(3, 5)" where a tuple is meant: a comma that C++ takes for an operator; kNoToken: there is
-/// none.
+/// "(3, 5)" instead of a tuple: a comma that C++ takes for an operator; kNoToken: there is none.
 std::size_t forgotten_tuple(const LearnersText& text, LearnersText::Range range);
 
 }  // namespace tessera::course

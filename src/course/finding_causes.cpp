@@ -1,4 +1,4 @@
-// What a finding of the checker means for the one who wrote the line.
+// The meaning of a checker's finding for the author of the line.
 #include <algorithm>
 #include <regex>
 #include <set>
@@ -27,8 +27,8 @@ bool any_output_read(const PuzzleCase& c) {
                      [](const auto& t) { return t.is_output && t.read > 0; });
 }
 
-/// Do some elements have more than one writer, and others none? The checker only notes it where all
-/// of them write the same number.
+/// Do some elements have more than one writer, and others none? The checker only notes it if all
+/// writers store the same number.
 bool writes_meet(const PuzzleCase& c) {
   return any_never_written(c) && find_finding(c, {"race"}, "global") != nullptr;
 }
@@ -71,7 +71,7 @@ Cause cause_of_wait(const PuzzleAttempt& attempt) {
   return cause("forgotten-wait");
 }
 
-/// Different numbers to one element, from threads or blocks.
+/// Different numbers written to one element, by threads or blocks.
 Cause cause_of_meeting(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f) {
   const std::string line = line_of(attempt.source, f.line) + line_of(attempt.source, f.other_line);
   const bool is_atomic = line.find("atomic_add(") != std::string::npos;
@@ -128,7 +128,7 @@ Cause cause_of_unwritten(const PuzzleAttempt& attempt, const PuzzleCase& c,
   return cause("uninitialized", f.problem, "write every element of a tile that will be read");
 }
 
-/// Where each round writes all of its elements, those that are old belong to another round.
+/// If each round writes all of its elements, the old ones belong to another round.
 Cause cause_of_stale(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
   const std::string fills = line_of(attempt.source, f.other_line);
   const bool is_guarded =
@@ -139,7 +139,7 @@ Cause cause_of_stale(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
                                  " loads nothing, and the old numbers count once more"));
 }
 
-/// An index outside of a local array in a line whose arrays are all asked for by a loop's variable.
+/// An index outside of a local array, in a line that indexes all arrays by a loop's variable.
 Cause of_loop_over_array(const std::string& source, const PuzzleFinding& f) {
   static const std::regex size(R"( of a local array, which is a '[^\[]*\[(\d+)\]')"),
       index(R"(\[\s*([^\]]*?)\s*\])");
@@ -186,7 +186,8 @@ std::string place_advice(const PuzzleAttempt& attempt, const PuzzleCase& c) {
   const std::string x = block_name(attempt, c, 0), y = block_name(attempt, c, 1);
   if (is_line) return cat("the element's number is t.block.x * ", x, " + t.thread.x");
   if (c.grid[0] * c.grid[1] == 1) return "the row is t.thread.y, the column t.thread.x";
-  if (c.grid[1] == 1)  // the blocks form a line: which part of the matrix is whose the puzzle says
+  // the blocks form a line: the puzzle says which part of the matrix belongs to which
+  if (c.grid[1] == 1)
     return cat(stands_in(attempt.source, "block.y") ? "t.block.y is always 0 here: " : "",
                "each of the ", c.grid[0], " blocks along x has a part of the result for itself");
   return cat("the row is t.block.y * ", y, " + t.thread.y, the column t.block.x * ", x,

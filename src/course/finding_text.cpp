@@ -29,7 +29,7 @@ std::string extents_text(const std::string& name, const std::vector<index_t>& ex
   return out;
 }
 
-/// Where an index leads into another tensor, the line still means the one named in it.
+/// If an index leads into another tensor, the line still means the tensor that it names.
 void name_meant(const PuzzleAttempt& attempt, const PuzzleCase& c, PuzzleFinding& f) {
   const std::string line = line_of(attempt.source, f.line);
   if (!f.is_outside() || f.memory != "global" || f.file != attempt.file || has_word(line, f.tensor))
@@ -42,7 +42,8 @@ void name_meant(const PuzzleAttempt& attempt, const PuzzleCase& c, PuzzleFinding
   f.tensor = *names.begin();
 }
 
-/// The element directly behind the end of a line of elements, which the checker knows by its bytes.
+/// The element directly after the end of a line of elements, which the checker reports by its
+/// bytes.
 void name_next(const PuzzleCase& c, PuzzleFinding& f) {
   const std::string behind = cat(" 0 bytes behind the end of ", f.tensor);
   const auto at = f.problem.find(behind);
@@ -83,7 +84,7 @@ void name_missing(const PuzzleCase& c, PuzzleFinding& f) {
   f.problem = out + rest;
 }
 
-/// "thread (4,0,0)" is one of many where there are more blocks.
+/// If there are several blocks, "thread (4,0,0)" is one of many.
 void name_block(const PuzzleCase& c, PuzzleFinding& f) {
   static const std::regex thread(R"(^thread \([^)]*\)(?! of block))");
   if (c.grid[0] * c.grid[1] * c.grid[2] <= 1 || f.is_of_blocks) return;
@@ -91,8 +92,8 @@ void name_block(const PuzzleCase& c, PuzzleFinding& f) {
       f.problem, thread, cat("$& of block (", f.block[0], ",", f.block[1], ",", f.block[2], ")"));
 }
 
-/// Who waits comes first, and what the others did in plain words. Without a return in front nobody
-/// has returned early: a barrier is where only some threads arrive.
+/// The waiting threads come first, then what the others did, in plain words. Without a return
+/// before it, no thread has returned early: the barrier is one that only some threads reach.
 void name_barrier(const PuzzleAttempt& attempt, PuzzleFinding& f) {
   static const std::regex said(
       R"(^(\d+ of \d+ threads) have ended after \d+ barriers? \((.*)\), while (.*), which is number \d+)");
@@ -102,7 +103,7 @@ void name_barrier(const PuzzleAttempt& attempt, PuzzleFinding& f) {
     f.kind = "diverged-barrier";
 }
 
-/// Of a tensor that was not touched enough: the line where it is touched.
+/// For a tensor that was not touched enough: the line that touches it.
 void place_coverage(const PuzzleAttempt& attempt, const PuzzleCase& c, PuzzleFinding& f) {
   const bool is_store = f.kind == "never-written";
   if (f.line > 0 || (!is_store && f.kind != "never-read")) return;
@@ -112,7 +113,7 @@ void place_coverage(const PuzzleAttempt& attempt, const PuzzleCase& c, PuzzleFin
       f.file = each.file, f.line = each.line;
 }
 
-/// Of a thread that came to no end before it touched anything: the lines that it can be in.
+/// For a thread that did not end before it touched anything: the lines where it can be.
 void place_end(const PuzzleAttempt& attempt, const PuzzleCase& c, PuzzleFinding& f) {
   static constexpr std::string_view ends[] = {"endless", "crash", "exception", "stack-overflow"};
   if (f.line > 0 || std::find(std::begin(ends), std::end(ends), f.kind) == std::end(ends)) return;

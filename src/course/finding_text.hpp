@@ -1,4 +1,4 @@
-// Findings in the learner's words: elements by their tensor, threads by their block.
+// Findings in terms of the learner's code: elements by their tensor, threads by their block.
 #pragma once
 
 #include "program.hpp"

@@ -1,5 +1,5 @@
-// The rules by which a finding follows from another one: see follows.hpp. What is only
-// likely to follow is shown: a fault of its own must never be folded away.
+// The rules by which a finding follows from another one: see follows.hpp. A finding that only
+// probably follows is shown: a separate mistake must never be hidden.
 #include "follows.hpp"
 
 #include <algorithm>
@@ -39,8 +39,8 @@ bool is_at(const PuzzleFinding& f, int line) {
 int first_of(const PuzzleFinding& f) { return std::min(f.line, f.other_line); }
 int last_of(const PuzzleFinding& f) { return std::max(f.line, f.other_line); }
 
-/// Who goes outside of one tensor does so in the others that the line takes at the same index, and
-/// meets there what belongs to others.
+/// A thread outside of one tensor is also outside of the others that the line indexes alike, and
+/// there collides with other threads.
 bool follows_outside(const std::string& source, const PuzzleFinding& from, const PuzzleFinding& f) {
   if (f.is_outside()) {
     const std::string line = line_of(source, f.line);
@@ -52,7 +52,7 @@ bool follows_outside(const std::string& source, const PuzzleFinding& from, const
          (f.memory == "global" || f.tensor == from.tensor);
 }
 
-/// The barrier that is missing orders this, too; so what is read meanwhile is old, or nothing yet.
+/// The missing barrier orders this, too; a read before it returns old or uninitialized data.
 bool follows_race(const std::string& source, const PuzzleFinding& from, const PuzzleFinding& f) {
   const auto barrier = [&](const PuzzleFinding& each) {
     return barrier_between(source, first_of(each), last_of(each));

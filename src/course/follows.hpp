@@ -1,4 +1,4 @@
-// One fault often gives several findings: which are its own, and which follow from these.
+// One mistake often causes several findings: which are independent, and which follow from these.
 #pragma once
 
 #include <vector>
@@ -7,14 +7,16 @@
 
 namespace tessera::course {
 
-/// Those of a case that count.
+/// The findings of a case that count.
 struct PuzzleFindings {
-  std::vector<const PuzzleFinding*> own;        ///< that of the cause first, and all that are not:
-  std::vector<const PuzzleFinding*> following;  ///< sure to vanish with one of these, or the cause
+  /// that of the cause first, and all independent ones:
+  std::vector<const PuzzleFinding*> own;
+  /// certain to vanish with one of these, or with the cause
+  std::vector<const PuzzleFinding*> following;
 };
 PuzzleFindings findings_of(const PuzzleAttempt& attempt, const PuzzleCase& c, const Cause& cause);
 
-/// "2 more findings follow from these"; "" where none does.
+/// "2 more findings follow from these"; "" if none does.
 std::string following_text(const PuzzleFindings& findings);
 
 }  // namespace tessera::course

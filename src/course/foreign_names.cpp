@@ -1,4 +1,4 @@
-// The list: see foreign_names.hpp. It is asked only for what a text does not declare itself.
+// The list: see foreign_names.hpp. Used only for names that a text does not declare itself.
 #include "foreign_names.hpp"
 
 namespace tessera::course {

@@ -1,6 +1,6 @@
-// What is written in another form than here: another language's signs and words where C++ has its
-// own, a type or a whole tensor in place of an element. Each rule looks for tokens that mean
-// nothing else, so that it holds whatever the compiler says of the line.
+// Syntax of other languages: their operators and keywords instead of those of C++, a type or a
+// whole tensor instead of an element. Each rule looks for tokens with no other meaning, so that it
+// holds whatever the compiler reports for the line.
 #include <algorithm>
 #include <regex>
 
@@ -13,7 +13,7 @@ namespace tessera::course {
 
 namespace {
 
-/// One line of tokens, and what is asked of them again and again.
+/// One line of tokens, and queries that the rules share.
 struct Line {
   const LearnersText& text;
   LearnersText::Range range;
@@ -26,7 +26,7 @@ struct Line {
   bool is_name(std::size_t at) const {
     return at < text.tokens.size() && text.tokens[at].is_name() && !is_keyword(word(at));
   }
-  /// The token behind the bracket that opens at `open`.
+  /// The token after the bracket that closes the one at `open`.
   std::size_t behind(std::size_t open) const {
     return open < text.tokens.size() && text.match[open] != kNoToken ? text.match[open] + 1
                                                                      : text.tokens.size();
@@ -37,7 +37,7 @@ struct Line {
   }
 };
 
-/// "===", ":=", "@": signs of other languages.
+/// "===", ":=", "@": operators of other languages.
 ErrorReason reason_of_sign(const Line& line, std::size_t i) {
   const bool is_equal = line.is_close(i) && line.is("=", i + 1);
   if ((line.is("==", i) || line.is("!=", i)) && is_equal)
@@ -96,7 +96,7 @@ ErrorReason reason_of_type_as_object(const Line& line, std::size_t i) {
   return {};
 }
 
-/// "s->b", of what is no pointer here.
+/// "s->b", if s is not a pointer.
 ErrorReason reason_of_arrow(const Line& line, std::size_t i) {
   const bool is_arrow =
       !line.is("t", i) && line.is_name(i) && line.is("->", i + 1) && line.is_name(i + 2);
@@ -142,7 +142,7 @@ bool is_tensor(const LearnersText& text, std::size_t at) {
          (name->kind == SourceName::Kind::member && name->type.find("Tile") != std::string::npos);
 }
 
-/// "s.a" where `at` is its last name.
+/// The tokens of "s.a", if its last name is at `at`.
 std::string object_at(const LearnersText& text, std::size_t at) {
   std::size_t begin = at;
   while (begin > 1 && text.is(".", begin - 1) && text.tokens[begin - 2].is_name()) begin -= 2;
@@ -189,7 +189,7 @@ ErrorReason reason_of_list(const Line& line, std::size_t i) {
                  cat("tuple(", shell::join(line.text.arguments(i)), ")"));
 }
 
-/// "float[TM] a;", "a[TM];", "const flops = 3;": a declaration whose type is elsewhere, or missing.
+/// "float[TM] a;", "a[TM];", "const flops = 3;": a declaration with a misplaced or missing type.
 ErrorReason reason_of_declaration(const Line& line, std::size_t i) {
   const bool begins = i == 0 || line.is(";", i - 1) || line.is("{", i - 1) || line.is("}", i - 1);
   const std::size_t end = line.is("[", i + 1) ? line.behind(i + 1) : 0;
@@ -211,7 +211,7 @@ ErrorReason reason_of_declaration(const Line& line, std::size_t i) {
   return {};
 }
 
-/// "2(n + 1)": a number is no function.
+/// "2(n + 1)": a number is not a function.
 ErrorReason reason_of_number(const Line& line, std::size_t i) {
   if (line.text.tokens[i].kind != SourceToken::Kind::number || !line.is("(", i + 1)) return {};
   return line.at(i + 1, "operator-missing",
@@ -230,7 +230,7 @@ ErrorReason reason_of_step_name(const Line& line, std::size_t i) {
                  cat("\"", line.word(i + 2), "\""));
 }
 
-/// A letter that no name and no sign of C++ has; outside of comments and texts.
+/// A character that is not valid in C++ outside of comments and strings.
 ErrorReason reason_of_letter(const Line& line, std::size_t i) {
   constexpr std::pair<std::string_view, std::string_view> known[] = {
       {"×", "*"},  {"·", "*"},  {"÷", "/"},       {"−", "-"},     {"–", "-"},
@@ -254,7 +254,7 @@ ErrorReason reason_of_range(const CompilerSays& error, const Line& line, std::si
                  cat("for (int ", name, " = 0; ", name, " < n; ++", name, ")"));
 }
 
-/// "out = a(i)", "out + i", "score - largest": all of it, where the message speaks of its type.
+/// "out = a(i)", "out + i", "score - largest": a whole tensor, if the message mentions its type.
 ErrorReason reason_of_whole(const CompilerSays& error, const Line& line, std::size_t i) {
   static const std::regex said(
       R"(no match for 'operator[-+*/]?=?' .*'[^']*(Tensor|Tile|Storage)|invalid operands (of types .*\[|to binary expression)|no viable overloaded)");

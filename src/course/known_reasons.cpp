@@ -1,4 +1,4 @@
-// Messages that have one reason, alone or with a name in the line: a table.
+// Messages with exactly one reason, alone or together with a name in the line: a table.
 #include <regex>
 
 #include "error_reasons.hpp"
@@ -7,7 +7,7 @@ namespace tessera::course {
 
 namespace {
 
-/// A message, or a line and a message, that have one reason.
+/// A message, or a line and a message, with exactly one reason.
 struct Known {
   const char* message;
   std::string_view line, cause, why, advice;

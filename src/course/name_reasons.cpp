@@ -1,4 +1,4 @@
-// Names that nobody knows: foreign ones, misspelt ones, undeclared ones; and members.
+// Unknown names: foreign, misspelt, undeclared; and members.
 #include <algorithm>
 #include <cctype>
 #include <regex>
@@ -20,13 +20,13 @@ std::string small_letters(std::string text) {
   return text;
 }
 
-/// "threadIdx.x" with what it is here.
+/// "threadIdx.x" with its equivalent here.
 struct ForeignUse {
   const ForeignName* name;
   std::string text, ours;
 };
 
-/// At a token that no declaration of the text explains; name null: it is of no other language.
+/// For a token that the text does not declare; name null: it belongs to no other language.
 ForeignUse foreign_use(const LearnersText& text, std::size_t at) {
   const auto& tokens = text.tokens;
   std::string name = tokens[at].text;
@@ -57,7 +57,7 @@ std::string name_of_unit(const LearnersText& text) {
   return "TensorCore<...>";
 }
 
-/// The outermost struct around a token: names of one kernel are none of another one's.
+/// The outermost struct around a token: names of one kernel are unknown in another one.
 const SourceName* kernel_of(const LearnersText& text, std::size_t at) {
   for (const auto& each : text.names.all()) {
     std::size_t open = each.token + 1;
@@ -73,7 +73,7 @@ constexpr std::string_view kStandardNames[] = {"min",   "max",    "abs",    "exp
                                                "pow",   "log",    "cout",   "endl", "swap",
                                                "array", "vector", "string", "clamp"};
 
-/// Declared in this kernel, and not known where it is used.
+/// Declared in this kernel, but out of scope where it is used.
 ErrorReason reason_of_scope(const SourceName& name, std::size_t at) {
   const std::string line = cat("line ", name.line);
   if (name.token > at)
@@ -88,8 +88,8 @@ ErrorReason reason_of_scope(const SourceName& name, std::size_t at) {
       0};
 }
 
-/// What may be used at that token: own names first, then the library's; of types alone where only
-/// they are allowed, of functions alone where a bracket follows.
+/// The names that may be used at that token: the text's own first, then the library's; only types
+/// where a type is needed, only functions before a bracket.
 std::vector<std::string> candidates(std::size_t at, const LearnersText& text, bool is_type) {
   std::vector<std::string> out = text.names.visible_at(at);
   const bool is_call = text.is("(", at + 1) || text.is("<", at + 1);
@@ -104,7 +104,7 @@ std::vector<std::string> candidates(std::size_t at, const LearnersText& text, bo
   return out;
 }
 
-/// One that is written nearly so, as it is to be written; "" where none is.
+/// The nearest known name, as it should be written; "" if there is none.
 std::string nearly(const std::string& name, std::size_t at, const LearnersText& text, bool is_type,
                    bool& is_case) {
   const std::vector<std::string> known = candidates(at, text, is_type);
@@ -124,7 +124,7 @@ std::string nearly(const std::string& name, std::size_t at, const LearnersText& 
   return {};
 }
 
-/// What is nowhere: with what it must begin, or what else there is.
+/// For a name that exists nowhere: how it must begin, or similar names.
 ErrorReason reason_of_nowhere(const std::string& name, std::size_t at, const LearnersText& text) {
   const bool begins_loop = at > 1 && text.is("(", at - 1) && text.is("for", at - 2);
   if (begins_loop)
@@ -158,7 +158,7 @@ ErrorReason reason_of_nowhere(const std::string& name, std::size_t at, const Lea
           cat(name, " is declared nowhere in ", is_constant ? "this file" : "this kernel"), advice};
 }
 
-/// The name that a message says nobody knows; "".
+/// The name that a message calls unknown; "".
 std::string unknown_name_in(const std::string& message) {
   static const std::regex unknown(
       R"('(\w+)' (?:was not declared|does not name a type|has not been declared)|no arguments to '(\w+)' that depend|(?:undeclared identifier|unknown type name) '(\w+)')");
@@ -167,8 +167,8 @@ std::string unknown_name_in(const std::string& message) {
   return match[1].str() + match[2].str() + match[3].str();
 }
 
-/// A name in the line used as a value, though the text declares none: the library has a
-/// function of that name.
+/// A name in the line that is used as a value but not declared: the library has a function of that
+/// name.
 std::size_t taken_for_function(const CompilerSays& error, const LearnersText& text) {
   static const std::regex of_functions(
       R"(unresolved overloaded function|overloaded function could not be|between pointer and integer|no match for|no matching|invalid operands|cannot convert|no viable|not assignable|assignment of function)");
@@ -183,7 +183,7 @@ std::size_t taken_for_function(const CompilerSays& error, const LearnersText& te
     if (is_value && name != "dynamic" && name != "std" && text.names.visible(name, i) == nullptr &&
         kernel_word(name) == nullptr)
       return i;
-    // tile, copy, ... by themselves are their functions, too; a comparison looks like a template
+    // tile, copy, ... alone are their functions, too; a comparison looks like a template
     const bool is_compared = text.tokens[i].is_name() && text.is("<", i + 1) &&
                              !text.is_member(i) &&
                              error.message.find("pointer and integer") != std::string::npos;
@@ -192,7 +192,7 @@ std::size_t taken_for_function(const CompilerSays& error, const LearnersText& te
   return kNoToken;
 }
 
-/// Of what t has not.
+/// For an unknown member of t.
 ErrorReason reason_of_thread_member(const std::string& name, std::size_t at,
                                     const LearnersText& text) {
   const std::vector<std::string> members = kernel_words(KernelWord::Of::thread);
@@ -211,7 +211,7 @@ ErrorReason reason_of_thread_member(const std::string& name, std::size_t at,
   return {"no-such-member", cat("t has no member ", name), std::string(kernel_word(near)->usage)};
 }
 
-/// What a class of the library has instead of a member that others have.
+/// The member of a class that corresponds to a member of other classes.
 ErrorReason reason_of_tensor_member(const std::string& object, const std::string& name) {
   struct Instead {
     std::string_view names, ours;
@@ -267,7 +267,7 @@ ErrorReason reason_of_foreign_names(const CompilerSays& error, const LearnersTex
 
 namespace {
 
-/// Why a name is not known at a token, and which one may be meant.
+/// Why a name is unknown at a token, and which one may be meant.
 ErrorReason why_unknown(const std::string& name, std::size_t at, const LearnersText& text,
                         bool is_type) {
   if (text.source.find("using namespace tessera") == std::string::npos &&

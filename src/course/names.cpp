@@ -1,4 +1,4 @@
-// Looks for names: see names.hpp.
+// Finds names: see names.hpp.
 #include "names.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace tessera::course {
 
 namespace {
 
-/// "K" of "K = extent<1>(A)"; "" where the kernel has no such line.
+/// "K" of "K = extent<1>(A)"; "" if the kernel has no such line.
 std::string declared_extent(const std::string& kernel, const std::string& tensor,
                             std::size_t mode) {
   const std::regex said(cat(R"((\w+)\s*=\s*(?:\w+\()?extent<)", mode, R"(>\()", tensor, R"(\))"));

@@ -85,7 +85,7 @@ PuzzlePicture picture_of(const json& p) {
           p.at("lane_bytes"), p.at("transfers"), p.at("ideal"),    p.at("svg")};
 }
 
-/// "9 x 9"; without ones at the end.
+/// "9 x 9"; without trailing ones.
 std::string extents(const std::array<index_t, 3>& e) {
   std::string out = cat(e[0]);
   if (e[1] > 1 || e[2] > 1) out += cat(" x ", e[1]);
@@ -97,7 +97,7 @@ std::string shape(index_t rows, index_t cols) {
                                    : cat("(", rows, ",", cols, ")");
 }
 
-/// Tensors and launch; of values that no kernel computes, what they are.
+/// Tensors and launch; for values that no kernel computes, their description.
 std::string facts_of(const PuzzleCase& c) {
   std::string out;
   for (const auto& each : c.coverage)

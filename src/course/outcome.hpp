@@ -1,4 +1,4 @@
-// What a learner's program has left, as the command reads it: see puzzle/run.hpp.
+// The results of a learner's program, as the command reads them: see puzzle/run.hpp.
 #pragma once
 
 #include <array>
@@ -18,19 +18,19 @@ struct PuzzleFinding {
   std::string file, other_file;
   int line = 0, other_line = 0;  ///< 0: none
   std::int64_t count = 0;
-  std::array<index_t, 3> thread{}, block{};  ///< x, y, z of the first one
-  bool is_of_blocks = false;                 ///< are two blocks in it?
-  std::vector<index_t> extents;              ///< the extents that the element is outside of
-  bool is_of_part = false;                   ///< and that is a tile of the tensor
+  std::array<index_t, 3> thread{}, block{};  ///< x, y, z of the first occurrence
+  bool is_of_blocks = false;                 ///< between threads of two blocks?
+  std::vector<index_t> extents;              ///< the extents that the element exceeds
+  bool is_of_part = false;                   ///< these are of a tile of the tensor
   bool follows = false;                      ///< from a finding that is shown, or from the cause
 
-  /// Must it go before the puzzle is solved?
+  /// Must it be fixed before the puzzle is solved?
   bool counts() const { return severity != "note"; }
-  /// Of an element that does not exist.
+  /// About an element that does not exist.
   bool is_outside() const { return kind == "out-of-bounds" || kind == "outside-view"; }
 };
 
-/// A tensor of the kernel's, and how many of its elements were touched.
+/// A tensor of the kernel, and how many of its elements were touched.
 struct PuzzleCoverage {
   std::string tensor;
   bool is_output = false;
@@ -38,8 +38,8 @@ struct PuzzleCoverage {
   std::int64_t elements = 0, read = 0, written = 0;
 };
 
-/// Of a product, the part of its sums that an output holds: k in [begin, end), of K, in tiles of
-/// `tile` or, where that is 0, one by one.
+/// For a product, the part of its sums that an output contains: k in [begin, end), of K, in tiles
+/// of `tile` or, if that is 0, one by one.
 struct PuzzleSum {
   index_t begin = 0, end = 0, K = 0, tile = 0;
 };
@@ -47,11 +47,11 @@ struct PuzzleSum {
 /// One output, row by row.
 struct PuzzleMatrix {
   std::string name, looks_like;
-  std::string sentence, advice;  ///< of what it looks like, in the puzzle's own words
+  std::string sentence, advice;  ///< the pattern of the wrong values, in the puzzle's own terms
   index_t rows = 0, cols = 0, wrong = 0;
   double tolerance = 0;
   std::vector<double> got, expected;
-  std::optional<PuzzleSum> sum;  ///< where what it looks like is one
+  std::optional<PuzzleSum> sum;  ///< if the pattern is one
 
   bool is_wrong(index_t i) const;
 };
@@ -85,31 +85,31 @@ struct PuzzlePicture {
 
 struct PuzzleCase {
   std::string what, kernel;                ///< the kernel's name
-  std::array<index_t, 3> grid{}, block{};  ///< x, y, z; 0: no kernel was run
+  std::array<index_t, 3> grid{}, block{};  ///< x, y, z; 0: no kernel ran
   index_t shared_bytes = 0;                ///< of a block
-  bool is_brief = false;                   ///< a further input of the case before
-  bool chooses_tiles = false;              ///< how large tiles are is for the learner to find
+  bool is_brief = false;                   ///< a further input of the previous case
+  bool chooses_tiles = false;              ///< the learner must find the size of the tiles
   std::vector<PuzzleMatrix> outputs;
   std::vector<PuzzleGoal> goals;
   std::vector<PuzzleFinding> findings;
   std::vector<PuzzleCoverage> coverage;
   std::vector<PuzzleAccess> accesses;
-  std::vector<PuzzlePicture> pictures;  ///< where they were asked for
+  std::vector<PuzzlePicture> pictures;  ///< if requested
 
   bool is_right() const;
 };
 
 struct PuzzleOutcome {
   bool solved = false;
-  std::string error;  ///< why the spec could not be run
+  std::string error;  ///< why the spec could not run
   std::vector<PuzzleCase> cases;
 };
 
-/// What was run, as the page of the puzzle must say it: "A (9,9), B (9,9), C (9,9); grid 3 x 3,
-/// blocks of 3 x 3 threads." and "Goal: ...". What is the same for all cases is said once.
+/// A description of the run, as the page of the puzzle must contain it: "A (9,9), B (9,9), C (9,9);
+/// grid 3 x 3, blocks of 3 x 3 threads." and "Goal: ...". Facts common to all cases appear once.
 std::vector<std::string> configuration_of(const PuzzleOutcome& outcome);
 
-/// Of its JSON; nothing where the text is none.
+/// Parses its JSON; nothing if the text is invalid.
 std::optional<PuzzleOutcome> read_outcome(const std::string& text);
 
 }  // namespace tessera::course

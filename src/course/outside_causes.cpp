@@ -1,4 +1,4 @@
-// An element that does not exist was asked for: by a thread too many, or by a wrong index?
+// An access to an element that does not exist: by a thread too many, or with a wrong index?
 #include <algorithm>
 #include <optional>
 #include <regex>
@@ -17,7 +17,7 @@ index_t place(const PuzzleCase& c, const PuzzleFinding& f, std::size_t mode) {
   return f.block[mode] * c.block[mode] + f.thread[mode];
 }
 
-/// The learner's own index of a mode, or what it is usually called.
+/// The learner's own index of a mode, or its usual name.
 std::string index_of(const PuzzleFinding& f, const std::vector<std::string>& indices,
                      std::size_t mode) {
   if (mode < indices.size() && indices.size() == f.extents.size()) return indices[mode];
@@ -29,7 +29,7 @@ struct Comparison {
   std::string_view compares, joins;
 };
 constexpr Comparison kAsCode{" < ", " && "};
-constexpr Comparison kInWords{" with ", ", and "};  // where how to write it is the exercise
+constexpr Comparison kInWords{" with ", ", and "};  // for puzzles whose exercise is the syntax
 std::string compared(const Comparison& words, const PuzzleAttempt& attempt, const PuzzleCase& c,
                      const PuzzleFinding& f, const std::vector<std::string>& indices) {
   std::string out;
@@ -39,7 +39,7 @@ std::string compared(const Comparison& words, const PuzzleAttempt& attempt, cons
   return out;
 }
 
-/// Is there a thread for each element at most? Then none is to be kept away.
+/// Is there at most one thread for each element? Then no thread needs a guard.
 bool has_no_thread_too_many(const PuzzleCase& c) {
   const index_t threads = c.grid[0] * c.grid[1] * c.block[0] * c.block[1];
   return std::any_of(c.coverage.begin(), c.coverage.end(), [&](const auto& t) {
@@ -47,7 +47,7 @@ bool has_no_thread_too_many(const PuzzleCase& c) {
   });
 }
 
-/// Does the index of one mode hold the thread's place in the other one?
+/// Does the index of one mode contain the thread's position along the other one?
 bool is_swapped(const PuzzleCase& c, const PuzzleFinding& f) {
   if (f.element.size() != 2 || f.extents.size() != 2) return false;
   const index_t x = place(c, f, 0), y = place(c, f, 1);
@@ -56,7 +56,7 @@ bool is_swapped(const PuzzleCase& c, const PuzzleFinding& f) {
   return (row_is_x && x < f.extents[1]) || (col_is_y && y < f.extents[0]);
 }
 
-/// The index that is too large: its mode, and its text in the line ("" where it is not found).
+/// The index that is too large: its mode, and its text in the line ("" if not found).
 struct TooLarge {
   std::size_t mode;
   std::string index;
@@ -68,20 +68,20 @@ std::optional<TooLarge> too_large(const PuzzleFinding& f, const std::vector<std:
   return {};
 }
 
-/// Would the element exist with its row and column exchanged?
+/// Would the element exist with its row and column swapped?
 bool exists_reversed(const PuzzleFinding& f) {
   return f.element.size() == 2 && f.extents.size() == 2 && f.element[0] < f.extents[1] &&
          f.element[1] < f.extents[0];
 }
 
-/// "for (int i = 0; i <= n; ++i)": one step more than n.
+/// "for (int i = 0; i <= n; ++i)": one iteration more than n.
 bool counts_to_its_bound(const std::string& line, const std::string& variable) {
   const std::regex header(cat(R"(\b)", variable, R"(\s*=\s*0\s*;\s*)", variable,
                               R"(\s*<=[^;-]*;\s*(\+\+)", variable, "|", variable, R"(\s*\+\+))"));
   return std::regex_search(line, header);
 }
 
-/// A loop whose variable is the index comes to what does not exist; empty id: none is sure to.
+/// A loop whose variable is the index exceeds the extent; empty id: not certain.
 Cause of_a_loop(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f,
                 const TooLarge& at) {
   const auto says = [&](const Loop& loop, const std::string& variable) {
@@ -104,7 +104,7 @@ Cause of_a_loop(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleF
   return {};
 }
 
-/// "TPB" of "k * TPB + x"; "" where the variable is not multiplied.
+/// "TPB" of "k * TPB + x"; "" if the variable is not multiplied.
 std::string multiplier_of(const std::string& index, const std::string& variable) {
   const std::regex product(
       cat("\\b", variable, R"(\s*\*\s*(\w+)|\b(\w+)\s*\*\s*)", variable, "\\b"));
@@ -113,8 +113,8 @@ std::string multiplier_of(const std::string& index, const std::string& variable)
   return match[1].matched ? match[1].str() : match[2].str();
 }
 
-/// A loop that counts tiles, one by one, but as far as there are elements; empty id: it is none.
-/// The first thread along the index meets no edge: for it the whole tile does not exist.
+/// A loop that counts tiles one by one, but runs up to the number of elements; empty id: it is
+/// none. The first thread along the index is not at an edge: for it the whole tile does not exist.
 Cause of_a_loop_over_tiles(const PuzzleAttempt& attempt, const PuzzleCase& c,
                            const PuzzleFinding& f, std::size_t mode, const std::string& index,
                            const std::string& size) {
@@ -145,7 +145,7 @@ Cause of_a_loop_over_tiles(const PuzzleAttempt& attempt, const PuzzleCase& c,
   return {};
 }
 
-/// The same where the number is that of a tile: "tile<TPB, TPB>(A, t.block.y, k)".
+/// The same if the index is that of a tile: "tile<TPB, TPB>(A, t.block.y, k)".
 Cause of_numbers_of_tiles(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f,
                           const std::string& line) {
   const std::regex view(cat(R"(\btile<\s*(\w+)\s*,\s*(\w+)\s*>\(\s*)", f.tensor,
@@ -224,7 +224,7 @@ Cause of_shared(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleF
           all.empty() ? "element exists" : cat("(", all, ") exists"), ", or correct the index"));
 }
 
-/// Of a load into a tile, where the thread must write something all the same.
+/// For a load into a tile, where a thread past the edge must still write a value.
 std::string zero_instead(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f,
                          const std::string& line, const std::vector<std::string>& indices) {
   const auto assigns = line.find(" = ");
@@ -237,8 +237,8 @@ std::string zero_instead(const PuzzleAttempt& attempt, const PuzzleCase& c, cons
              indices[1], ") : 0.0f");
 }
 
-/// What a thread's index should be, where it exists and the thread asks for another one; -1: what
-/// it should be is not sure, or the thread is one too many.
+/// The right index of a thread, if it exists and the thread uses another one; -1: it is uncertain,
+/// or the thread is one too many.
 index_t own_index(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f,
                   const std::optional<TooLarge>& at) {
   const index_t x = place(c, f, 0), y = place(c, f, 1);

@@ -1,5 +1,5 @@
-// The answer as one page: what is wrong, the lines, the cause, and the matrix with every element to
-// point at. See answer.hpp.
+// The answer as one page: what is wrong, the lines, the cause, and the matrix with a tooltip for
+// every element. See answer.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -76,8 +76,8 @@ std::string picture_svg(const PuzzleMatrix& m, const PuzzleCase& c) {
   return out + "</svg>\n";
 }
 
-/// Lines of the source with their numbers, without the blanks that all begin with; a narrow window
-/// breaks them. `column`: marked, 0: none.
+/// Lines of the source with their numbers, without their common indentation; a narrow window wraps
+/// them. `column`: marked, 0: none.
 std::string lines_html(const std::string& source, const std::vector<int>& numbers, int column = 0) {
   const auto lines = lines_of(source);
   std::size_t indent = std::string::npos;
@@ -106,7 +106,7 @@ std::string finding_html(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
              "</p>\n", lines_html(attempt.source, lines_of_finding(attempt, f)));
 }
 
-/// Those that cost more than they must; the others to be unfolded.
+/// The lines that cost more than they must; the others are folded.
 std::string pictures_html(const PuzzleCase& c) {
   std::string dear, cheap;
   int count = 0;

@@ -1,5 +1,5 @@
-// Wrong elements that are right ones of another place, or 0 in the same places of each piece: what
-// a thread with several elements gets wrong.
+// Wrong elements that are right for another position, or 0 at the same positions of each piece:
+// typical errors of a thread with several elements.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -11,7 +11,7 @@ namespace tessera::course {
 
 namespace {
 
-/// A matrix, or its transpose: what is said of rows is then said of columns.
+/// A matrix, or its transpose, so that rules for rows also apply to columns.
 class Side {
  public:
   Side(const PuzzleMatrix& m, bool turned) : m_(m), turned_(turned) {}
@@ -41,7 +41,7 @@ class Side {
   bool turned_;
 };
 
-/// Positions in each piece of rows x cols at which every piece is 0, and should not.
+/// Positions in each piece of rows x cols where every piece has a wrong 0.
 struct Zeros {
   index_t rows = 1, cols = 1, count = 0, first_row = 0, first_col = 0;
   double part() const { return static_cast<double>(count) / static_cast<double>(rows * cols); }
@@ -80,7 +80,7 @@ Cause of_zeros(const PuzzleCase& c, const PuzzleMatrix& m) {
                            : "which threads add nothing up?");
 }
 
-/// The row whose expected numbers this one holds.
+/// The row whose expected numbers this one contains.
 std::optional<index_t> row_meant(const Side& m, index_t row) {
   for (index_t i = 0; i < m.rows(); ++i) {
     const index_t other = (row + i) % m.rows();
@@ -91,7 +91,7 @@ std::optional<index_t> row_meant(const Side& m, index_t row) {
   return {};
 }
 
-/// Each row is one of the expected, and some are others.
+/// Each row is one of the expected rows, and some are at a wrong position.
 Cause of_rows(const Side& m) {
   index_t wrong = -1, meant = 0;
   for (index_t i = 0; i < m.rows(); ++i) {
@@ -104,7 +104,7 @@ Cause of_rows(const Side& m) {
                                   meant, ", and each ", m.row(), " is one of the right ones"));
 }
 
-/// Which part of the wrong elements are expected somewhere `shift` rows later?
+/// What fraction of the wrong elements is expected `shift` rows later?
 double part_in_row(const Side& m, index_t shift) {
   index_t wrong = 0, found = 0;
   for (index_t i = 0; i < m.rows(); ++i)
@@ -119,7 +119,7 @@ double part_in_row(const Side& m, index_t shift) {
   return wrong == 0 ? 0 : static_cast<double>(found) / static_cast<double>(wrong);
 }
 
-/// All wrong elements are expected in their row, which by chance they would not be.
+/// All wrong elements are expected in their row, which is unlikely by chance.
 Cause of_places_in_rows(const Side& m) {
   if (part_in_row(m, 0) < 1 || part_in_row(m, 1) > 0.5) return {};
   for (index_t i = 0; i < m.rows(); ++i)
@@ -136,8 +136,8 @@ Cause of_places_in_rows(const Side& m) {
   return {};
 }
 
-/// Of places in memory, which no kernel has computed: the first step down or to the right that is
-/// wrong.
+/// For positions in memory, which no kernel has computed: the first wrong step down or to the
+/// right.
 Cause of_steps(const PuzzleMatrix& m) {
   const bool is_whole = std::all_of(m.expected.begin(), m.expected.end(),
                                     [](double x) { return x == std::floor(x); });
@@ -159,7 +159,7 @@ Cause of_steps(const PuzzleMatrix& m) {
 
 Cause cause_of_pattern(const PuzzleCase& c, const PuzzleMatrix& m) {
   if (c.block[0] == 0) return of_steps(m);
-  constexpr index_t least = 4;  // of smaller ones much is right by chance
+  constexpr index_t least = 4;  // smaller ones are often right by chance
   if (m.rows < least || m.cols < least) return {};
   if (Cause out = of_zeros(c, m); !out.id.empty()) return out;
   for (const bool turned : {false, true})

@@ -1,4 +1,4 @@
-// What the wrong elements have in common: their places, their numbers, what was never touched.
+// The common properties of wrong elements: their positions, their values, untouched elements.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -28,7 +28,7 @@ bool only_at_the_edge(const PuzzleMatrix& m, index_t rows, index_t cols) {
   return (all_low && is_part_low) || (all_right && is_part_right);
 }
 
-/// Is each block's tile all right or all wrong?
+/// Is each block's tile entirely right or entirely wrong?
 bool whole_tiles(const PuzzleMatrix& m, index_t rows, index_t cols) {
   for (index_t i = 0; i < m.rows * m.cols; ++i) {
     const index_t row = i / m.cols / rows * rows, col = i % m.cols / cols * cols;
@@ -37,7 +37,7 @@ bool whole_tiles(const PuzzleMatrix& m, index_t rows, index_t cols) {
   return m.wrong < m.rows * m.cols;
 }
 
-/// Right where the block's two numbers are the same, wrong elsewhere, but for chance?
+/// Right if the block's two numbers are equal, wrong elsewhere, except by chance?
 bool diagonal_tiles(const PuzzleMatrix& m, index_t rows, index_t cols) {
   index_t elsewhere = 0;
   for (index_t i = 0; i < m.rows * m.cols; ++i) {
@@ -48,7 +48,7 @@ bool diagonal_tiles(const PuzzleMatrix& m, index_t rows, index_t cols) {
   return elsewhere > 0 && 10 * m.wrong >= 9 * elsewhere;
 }
 
-/// The size of square pieces of which each has rows and columns swapped; 0: of none.
+/// The size of square pieces whose rows and columns are swapped; 0: none.
 index_t turned_pieces(const PuzzleMatrix& m) {
   for (const index_t t : {2, 4, 8, 16}) {
     bool is_turned = m.rows % t == 0 && m.cols % t == 0;
@@ -62,7 +62,7 @@ index_t turned_pieces(const PuzzleMatrix& m) {
   return 0;
 }
 
-/// By what every right element was multiplied; nothing where it is not the same for all.
+/// The factor between every element and the right one; nothing if it varies.
 std::optional<double> factor_of(const PuzzleMatrix& m) {
   std::optional<double> out;
   for (index_t i = 0; i < m.rows * m.cols; ++i) {
@@ -74,7 +74,7 @@ std::optional<double> factor_of(const PuzzleMatrix& m) {
   return out;
 }
 
-/// By how much every element is too large; nothing where it is not the same for all.
+/// The difference between every element and the right one; nothing if it varies.
 std::optional<double> offset_of(const PuzzleMatrix& m) {
   const double out = got(m, 0) - expected(m, 0);
   for (index_t i = 1; i < m.rows * m.cols; ++i)
@@ -83,7 +83,7 @@ std::optional<double> offset_of(const PuzzleMatrix& m) {
   return m.rows * m.cols > 1 && m.is_wrong(0) ? std::optional(out) : std::nullopt;
 }
 
-/// Is every element a whole number, though most should not be?
+/// Is every element an integer, though most should not be?
 bool is_cut_to_whole(const PuzzleMatrix& m) {
   const auto is_whole = [](double x) { return x == std::floor(x); };
   const auto broken = m.expected.size() - static_cast<std::size_t>(std::count_if(
@@ -115,7 +115,7 @@ Cause of_numbers(const PuzzleMatrix& m) {
   return {};
 }
 
-/// The `if` around the only line of the learner's file that touches the tensor; 0: none is sure.
+/// The `if` around the only line of the learner's file that touches the tensor; 0: uncertain.
 int guard_of_store(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleCoverage& t) {
   int line = 0;
   for (const auto& each : c.accesses) {
@@ -127,7 +127,7 @@ int guard_of_store(const PuzzleAttempt& attempt, const PuzzleCase& c, const Puzz
   return guard_between(attempt.source, kernel_named(attempt.source, c.kernel).first, line).first;
 }
 
-/// "the row is Y, the column X": are both in the file?
+/// "the row is Y, the column X": does the file have both?
 bool has_places(const std::string& source, const std::string& advice) {
   constexpr std::string_view row = "the row is ", col = ", the column ";
   const auto middle = advice.find(col);
@@ -156,7 +156,7 @@ Cause of_unwritten(const PuzzleAttempt& attempt, const PuzzleCase& c, const Puzz
                guard > 0 ? cat("which threads pass the if in line ", guard, "?") : "");
 }
 
-/// Where a line asks for elements whose row and column both move with x, or both with y.
+/// A line that indexes elements with a row and a column that both move with x, or both with y.
 std::string diagonal_advice(const std::string& source, const std::string& tensor) {
   const auto lines = lines_of(source);
   for (int i = 1; i <= static_cast<int>(lines.size()); ++i) {
@@ -175,7 +175,7 @@ std::string diagonal_advice(const std::string& source, const std::string& tensor
 
 struct Blocks {
   index_t rows, cols;
-  bool is_edge;  ///< are only elements of the last ones wrong?
+  bool is_edge;  ///< are only the last elements wrong?
 };
 Blocks blocks_of(const PuzzleCase& c, const PuzzleMatrix& m) {
   const index_t rows = std::max<index_t>(1, c.block[1]), cols = std::max<index_t>(1, c.block[0]);

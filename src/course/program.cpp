@@ -1,4 +1,4 @@
-// Compiles, runs, reads what is left: see program.hpp.
+// Compiles, runs, reads the results: see program.hpp.
 #include "program.hpp"
 
 #include <algorithm>
@@ -25,19 +25,19 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostPrintedBytes = 2000;
 
-// All in one, under a name that no learner's file has.
+// All in one function, with a name that no learner's file has.
 constexpr const char* kProgram = "tessera-puzzle.cpp";
 constexpr const char* kProgramOfGpu = "tessera-puzzle.cu";
 
-/// The learner's name of the file, where it is one that messages can be searched for.
+/// The learner's name of the file, if messages can be searched for it.
 std::string name_of(const PuzzleTry& one) {
   const bool is_plain = one.file.find_first_of("\"\\:(\n") == std::string::npos;
   const bool clashes = one.file == "spec.hpp" || one.file == kProgram || one.file == kProgramOfGpu;
   return one.file.empty() || !is_plain || clashes ? one.puzzle->file_name() : one.file;
 }
 
-/// Each in a namespace of its own, where its names meet no others, with all includes in front; the
-/// first is that of compiled_header().
+/// Each in a namespace of its own, to avoid name collisions, after all includes; the first include
+/// is that of compiled_header().
 std::string program_of(const std::vector<PuzzleTry>& tries) {
   std::string includes = "#include \"tessera/puzzle/run.hpp\"\n", bodies, entries;
   for (const auto& one : tries) {
@@ -58,13 +58,13 @@ std::string program_of(const std::vector<PuzzleTry>& tries) {
              "};\n  return tessera::puzzle::run_main(argc, argv, entries);\n}\n");
 }
 
-/// Seconds that a compiler may take for so many answers, where a kernel may take `time_limit_s`: by
-/// default many times what it takes on a busy machine.
+/// Seconds that a compiler may take for this many answers, if a kernel may take `time_limit_s`: by
+/// default many times what a busy machine needs.
 double compile_limit(double time_limit_s, std::size_t answers) {
   return 12 * time_limit_s + 10 * static_cast<double>(answers - 1);
 }
 
-/// Whether it compiled within so many seconds; what the compiler said is in `said`.
+/// Did it compile within this many seconds? The compiler's messages are in `said`.
 bool compile_in(const fs::path& folder, double seconds, std::string& said) {
   const process::Installed at = process::installed();
   std::vector<std::string> words{"-std=c++20",
@@ -75,13 +75,13 @@ bool compile_in(const fs::path& folder, double seconds, std::string& said) {
                                  "-fstack-clash-protection",
                                  "-ffp-contract=off",
                                  "-fsanitize=bounds",
-                                 "-ftemplate-backtrace-limit=0"};  // the learner's line is in it
+                                 "-ftemplate-backtrace-limit=0"};  // it contains the learner's line
   for (auto& each : process::compiled_header(at, "tessera/puzzle/run.hpp"))
     words.push_back(std::move(each));
   for (const char* each : {"-pthread", "-c", kProgram, "-o", "puzzle.o"}) words.emplace_back(each);
   words.push_back("-I" + at.include.string());
   const std::string file = (folder / "said").string();
-  // Linked by a call of its own: with the option it would ask for the sanitizer's library.
+  // Linked by a separate call: with the option the linker would need the sanitizer's library.
   std::vector<std::string> link{"puzzle.o", "-o", "puzzle"};
   for (auto& each : process::link_words(at)) link.push_back(std::move(each));
   const process::ProgramEnd end = process::run_compiler(words, file, folder.string(), seconds);
@@ -116,7 +116,7 @@ bool compile_for(const PuzzleGpu& gpu, const fs::path& folder, std::string& said
   return good;
 }
 
-/// Where a program may do what it likes, but for its time.
+/// A folder where a program may do anything, within its time limit.
 enum class Cage { closed, open };
 
 void run_in(const fs::path& folder, const PuzzleTry& one, double time_limit_s, Cage cage,
@@ -165,13 +165,13 @@ PuzzleAttempt fresh(const PuzzleTry& one) {
   out.variant = one.variant;
   out.variants = one.puzzle->variants;
   const std::string start = one.puzzle->start();
-  // A file that is only to be changed is complete: what it does wrong is the puzzle.
+  // A file that only needs a change is complete: its mistake is the puzzle.
   out.is_unfilled = start.find("// FILL ME IN") != std::string::npos &&
                     without_comments(one.source) == without_comments(start);
   return out;
 }
 
-/// The program in the folder for each; `said`: why there is none.
+/// The program of each, in the folder; `said`: why there is none.
 std::vector<PuzzleAttempt> run_all(const fs::path& folder, const std::vector<PuzzleTry>& tries,
                                    const std::string& said, double time_limit_s, Cage cage) {
   std::vector<PuzzleAttempt> out;

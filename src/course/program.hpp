@@ -1,5 +1,5 @@
-// A learner's file as a program: compiled with the puzzle's spec in a temporary folder, run there
-// with little memory and for a short time. Whatever becomes of it, there is an attempt to speak of.
+// A learner's file as a program: compiled with the puzzle's spec in a temporary folder and run
+// there with little memory and a short time limit. There is a result even if it crashes.
 #pragma once
 
 #include <filesystem>
@@ -12,11 +12,11 @@
 
 namespace tessera::course {
 
-/// What the compiler refuses, at the learner's line.
+/// A compiler's error, at the learner's line.
 struct CompileError {
   std::string file, message;
-  int line = 0, column = 0;  ///< line 0: nowhere in the learner's file
-  std::string cause;         ///< "foreign-name"; empty: it is not known, and so are the next two
+  int line = 0, column = 0;  ///< line 0: not in the learner's file
+  std::string cause;         ///< "foreign-name"; empty: unknown, as are the next two
   std::string why;           ///< "threadIdx.x is a word of CUDA"
   std::string advice;        ///< what to write instead
 };
@@ -24,26 +24,26 @@ struct CompileError {
 struct PuzzleAttempt {
   std::string id;                     ///< of the puzzle
   std::string source;                 ///< the learner's text
-  std::string file;                   ///< what the learner calls it: "p16.cpp"
-  std::string variant;                ///< the one that was asked for, or "" for all
+  std::string file;                   ///< the learner's name for it: "p16.cpp"
+  std::string variant;                ///< the requested one, or "" for all
   std::vector<std::string> variants;  ///< those that the puzzle has
-  std::vector<CompileError> errors;   ///< it does not compile
+  std::vector<CompileError> errors;   ///< not empty: it does not compile
   std::optional<PuzzleOutcome> outcome;
-  std::string end;  ///< where there is no outcome: "was ended by signal 11 (...)"
+  std::string end;  ///< if there is no outcome: "was ended by signal 11 (...)"
   double compile_s = 0, run_s = 0;
   bool timed_out = false;
-  bool is_unfilled = false;  ///< all gaps of the file are as the course gives them
-  std::string printed;       ///< what the program has written to stdout and stderr, its beginning
+  bool is_unfilled = false;  ///< the file's gaps are unchanged
+  std::string printed;       ///< the beginning of the program's stdout and stderr
   std::uintmax_t printed_bytes = 0;
 };
 
-/// One text to be tried: of a learner, or one of many of a course that is tested.
+/// One text to run: of a learner, or one of many of a course under test.
 struct PuzzleTry {
   const Puzzle* puzzle;
   std::string source, variant;
   std::string name;           ///< an identifier, unique among those of one program
   bool has_pictures = false;  ///< PuzzleCase::pictures
-  std::string file;           ///< what the learner calls it; empty: as the course does
+  std::string file;           ///< the learner's name for it; empty: the course's
 };
 
 /// Compiles and runs one. Throws Error(unavailable) without a compiler or library.
@@ -57,21 +57,21 @@ struct PuzzleGpu {
 };
 /// The first GPU of this machine. Where there is none, or no nvcc, `why_not` says so.
 std::optional<PuzzleGpu> puzzle_gpu(std::string& why_not);
-/// Compiles all into one program for the GPU and runs each there: what is right under the checker,
-/// since nothing watches over it.
+/// Compiles all into one program for the GPU and runs each there. Only for texts that are right
+/// under the checker, since nothing guards the GPU.
 std::vector<PuzzleAttempt> attempt_on(const PuzzleGpu& gpu, const std::vector<PuzzleTry>& tries,
                                       double time_limit_s);
 /// "the GPU (NVIDIA H100) agrees", or what it says instead.
 std::string gpu_text(const PuzzleGpu& gpu, const PuzzleAttempt& attempt);
 
-/// Compiles all into one program and runs each. Where they do not compile together all have the
+/// Compiles all into one program and runs each. If they do not compile together, all have the
 /// errors.
 std::vector<PuzzleAttempt> attempt_together(const std::vector<PuzzleTry>& tries,
                                             double time_limit_s);
 
-/// The errors of a compiler's output that concern `file`, which holds `source`: the first one with
-/// its cause, where that is sure, then others that do not follow from it. One without a line where
-/// none concerns the file.
+/// The errors of a compiler's output that concern `file`, which contains `source`: the first one
+/// with its cause, if that is certain, then others that do not follow from it. An error without a
+/// line if none concerns the file.
 std::vector<CompileError> compile_errors(const std::string& said, const std::string& file,
                                          const std::string& source);
 

@@ -47,7 +47,7 @@ LearnerProgress::LearnerProgress() : file_(state_file()) {
 
 namespace {
 
-/// Is held by one command at a time; where the system refuses it, by none.
+/// Only one command at a time holds the lock; without system support, there is no lock.
 class Lock {
  public:
   explicit Lock(const fs::path& file)

@@ -20,13 +20,13 @@ struct PuzzleState {
 
 class LearnerProgress {
  public:
-  /// Reads it; nothing done where there is no file. Throws Error(file) where it is damaged.
+  /// Reads it; empty if there is no file. Throws Error(file) if it is damaged.
   LearnerProgress();
   PuzzleState& operator[](const std::string& id) { return states_[id]; }
   const std::map<std::string, PuzzleState>& states() const { return states_; }
   void forget(const std::string& id) { states_.erase(id); }
-  /// Reads it, lets `change` have it, writes it whole or not at all; no other command does so at
-  /// the same time. Where it cannot be written there is a warning: an answer is worth more.
+  /// Reads it, calls `change`, writes it completely or not at all; a lock excludes other commands.
+  /// If it cannot be written there is only a warning: the answer matters more.
   static void update(const shell::Context& context,
                      const std::function<void(LearnerProgress&)>& change);
 

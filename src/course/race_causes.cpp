@@ -1,5 +1,5 @@
-// Two threads meet in shared memory: which barrier is missing, or why the one that is there does
-// not help.
+// A race between two threads in shared memory: which barrier is missing, or why the existing one
+// does not help.
 #include <algorithm>
 
 #include "cause_parts.hpp"

@@ -9,7 +9,7 @@
 
 namespace tessera::course {
 
-/// What the command line says.
+/// The command line.
 struct PuzzleRequest {
   std::string course;              ///< --course
   std::string id, file, html;      ///< ID, FILE or DIR
@@ -21,10 +21,10 @@ struct PuzzleRequest {
 
 /// `tessera puzzle run`: 0 solved, 1 not.
 int run_puzzle(const shell::Context& context, const PuzzleRequest& request);
-/// `tessera puzzle test`: is the course as its teacher says? Solutions are right, unfilled files
-/// compile and fail politely, mistakes get their explanation.
+/// `tessera puzzle test`: is the course consistent? Solutions are right, unfilled files compile and
+/// fail with an explanation, mistakes get theirs.
 int test_course(const shell::Context& context, const PuzzleRequest& request);
-/// `tessera puzzle new`: a folder with a small puzzle to be changed.
+/// `tessera puzzle new`: a folder with a small example puzzle.
 int new_puzzle(const shell::Context& context, const PuzzleRequest& request);
 
 }  // namespace tessera::course

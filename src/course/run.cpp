@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "--naive belongs to p14", where it does.
+/// "--naive belongs to p14", if it does.
 std::string owner_of(const std::vector<Puzzle>& course, const std::string& flag) {
   for (const auto& each : course)
     for (const auto& variant : each.variants)
@@ -78,7 +78,7 @@ fs::path file_of(const Puzzle& puzzle, const std::string& named, const std::stri
               cat("'tessera puzzle start ", puzzle.id, "' writes it"));
 }
 
-/// Notes the attempt; the variants that are still to be solved.
+/// Records the attempt; returns the unsolved variants.
 std::vector<std::string> note_progress(const shell::Context& context, const Puzzle& puzzle,
                                        const std::string& variant, const PuzzleAttempt& attempt) {
   std::vector<std::string> open;
@@ -95,7 +95,7 @@ std::vector<std::string> note_progress(const shell::Context& context, const Puzz
   return open;
 }
 
-/// Where to go on behind a solved puzzle.
+/// The next puzzle after a solved one.
 std::string next_steps(const std::vector<Puzzle>& course, const Puzzle& puzzle) {
   std::string out = cat("now: tessera puzzle explain ", puzzle.id);
   const auto next = static_cast<std::size_t>(&puzzle - course.data()) + 1;
@@ -103,8 +103,8 @@ std::string next_steps(const std::vector<Puzzle>& course, const Puzzle& puzzle) 
   return out + "\n";
 }
 
-/// A program may write to its own folder only; where the system cannot see to that, what it did to
-/// the learner's file is undone.
+/// A program may write to its own folder only; if the system cannot enforce that, its changes to
+/// the learner's file are undone.
 void put_back(const shell::Context& context, const fs::path& file, const std::string& text) {
   std::error_code none;
   if (fs::is_regular_file(file, none) && read_text(file) == text) return;
@@ -112,14 +112,13 @@ void put_back(const shell::Context& context, const fs::path& file, const std::st
   context.warn(cat("your program changed ", file.string(), "; it is as it was before"));
 }
 
-/// Of a GPU; of none where `is_there` is false, and `text` says why.
+/// The result on a GPU; none if `is_there` is false, and `text` has the reason.
 struct GpuAnswer {
   bool is_there = false, disagrees = false;
   std::string text;
 };
 
-/// Has the kernels of a right answer run on the GPU, too. What cannot be compiled for it is no
-/// fault.
+/// Also runs the kernels of a right answer on the GPU. An error of its compiler does not count.
 GpuAnswer ask_gpu(const PuzzleTry& one, const PuzzleAttempt& done, double time_limit_s) {
   const auto runs_kernel = [](const PuzzleCase& c) { return c.block[0] > 0; };
   if (!is_solved(done)) return {.text = "only what is right is run there"};
@@ -132,7 +131,7 @@ GpuAnswer ask_gpu(const PuzzleTry& one, const PuzzleAttempt& done, double time_l
   return {true, there.outcome && !there.outcome->solved, gpu_text(*gpu, there)};
 }
 
-/// What became of it, and then of the same on a GPU.
+/// The result, and then that of the GPU.
 bool print_answers(const shell::Context& context, const PuzzleTry& one, const PuzzleAttempt& done,
                    const std::vector<std::string>& open, const PuzzleRequest& request) {
   const double time_limit_s = request.time_limit_s;

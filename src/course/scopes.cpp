@@ -39,7 +39,7 @@ class DeclarationReader {
   bool is_type_word(std::size_t at) const {
     return tokens_[at].is_name() && !is_keyword(tokens_[at].text);
   }
-  /// The first token of the type that ends at `last`; kNoToken: there ends none.
+  /// The first token of the type that ends at `last`; kNoToken: no type ends there.
   std::size_t type_at(std::size_t last) const {
     std::size_t at = last;
     while (at > 0 && (is("&", at) || is("*", at) || is("&&", at) || is("const", at))) --at;
@@ -59,7 +59,7 @@ class DeclarationReader {
       --at;
     return at;
   }
-  /// Nothing but the words of a declaration before the type.
+  /// Only keywords of a declaration precede the type.
   bool begins_declaration(std::size_t at) const {
     constexpr std::string_view before[] = {";",     "{",         "}",      "(",      ",",
                                            "const", "constexpr", "static", "inline", "struct",

@@ -1,5 +1,5 @@
-// Which names a learner's text declares, and where each is known: so that a name that is not known
-// gets the reason why. No parser: a text that is written in an unusual way has fewer names here.
+// Which names a learner's text declares, and their scopes, to explain an unknown name. Not a
+// parser: in a text of unusual form it finds fewer names.
 #pragma once
 
 #include <string>
@@ -14,11 +14,11 @@ struct SourceName {
   enum class Kind { variable, parameter, member, type };
   Kind kind;
   std::string name;
-  std::string type;        ///< "const int", "float"; with "[]" behind it of an array
+  std::string type;        ///< "const int", "float"; with "[]" for an array
   std::string owner;       ///< of a member: "Shared"
   std::size_t token;       ///< where it is declared
-  std::size_t begin, end;  ///< the tokens between which it is known
-  int line, last_line;     ///< of its declaration, of its scope
+  std::size_t begin, end;  ///< its scope, in tokens
+  int line, last_line;     ///< of its declaration; the last of its scope
 
   bool is_array() const { return type.ends_with("[]"); }
 };
@@ -29,11 +29,11 @@ class SourceNames {
   explicit SourceNames(const SourceTokens& tokens);
 
   const std::vector<SourceName>& all() const { return names_; }
-  /// What the name means at that token; null: nothing that this text declares.
+  /// The declaration of the name at that token; null: the text has none.
   const SourceName* visible(std::string_view name, std::size_t token) const;
-  /// The last of that name before the token, wherever it is known; else the first behind it; null.
+  /// The last of that name before the token, whatever its scope; else the first after it; null.
   const SourceName* anywhere(std::string_view name, std::size_t token) const;
-  /// What is known at that token.
+  /// All names in scope at that token.
   std::vector<std::string> visible_at(std::size_t token) const;
 
  private:

@@ -1,5 +1,5 @@
-// What compiles and is never meant, as the text itself shows: an if without a body, = for ==, one
-// index for two. Found before the numbers are looked at, since they can only show what follows.
+// Mistakes in the text that compile but are never meant: an if without a body, = for ==, one index
+// for two. Checked before the numbers, which only show their consequences.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -16,7 +16,7 @@ namespace {
 
 struct SlipReader {
   const LearnersText& text;
-  const PuzzleCase* c;  ///< null: none went wrong
+  const PuzzleCase* c;  ///< null: none was wrong
 
   bool is_condition(std::size_t i) const {
     return (text.is("if", i) || text.is("while", i)) && text.is("(", i + 1);
@@ -107,7 +107,7 @@ struct SlipReader {
                  cat(a, ".0f / ", b));
   }
 
-  /// "int sum = 0;" that products of floats are added to, where results are no whole numbers.
+  /// "int sum = 0;" that accumulates products of floats, though results are not integers.
   Cause whole_sum(std::size_t i) const {
     if (c == nullptr || !text.is("=", i + 1) || !text.is("fma", i + 2)) return {};
     const SourceName* const name = text.names.visible(text.tokens[i].text, i);
@@ -124,7 +124,7 @@ struct SlipReader {
                  cat("float ", name->name));
   }
 
-  /// Is the outer one asked for, behind the scope of the inner one, before anything else is stored?
+  /// Is the outer one used after the scope of the inner one, before it is assigned again?
   bool is_read_behind(const SourceName& inner, const SourceName& outer) const {
     for (std::size_t i = inner.end; i < outer.end && i < text.tokens.size(); ++i)
       if (text.tokens[i].is(outer.name) && text.names.visible(outer.name, i) == &outer)
@@ -132,7 +132,7 @@ struct SlipReader {
     return false;
   }
 
-  /// A second variable of the same name, inside of where the first one is known.
+  /// A second variable of the same name, inside the scope of the first one.
   Cause declared_again(const SourceName& name) const {
     if (name.kind != SourceName::Kind::variable || name.token == 0) return {};
     for (const auto& other : text.names.all()) {
@@ -174,7 +174,7 @@ struct SlipReader {
 
 Cause cause_of_slip(const PuzzleAttempt& attempt, const PuzzleCase* c) {
   const LearnersText text(attempt.source);
-  if (wrong_bracket(text.tokens).line > 0) return {};  // it compiles, so the tokens are not its own
+  if (wrong_bracket(text.tokens).line > 0) return {};  // it compiles, so the lexer has misread it
   const SlipReader slips{text, c};
   const Loop kernel = kernel_named(attempt.source, c == nullptr ? "" : c->kernel);
   const auto is_inside = [&](int line) { return kernel.first <= line && line <= kernel.last; };

@@ -1,4 +1,4 @@
-// Looks into the learner's text: see source.hpp.
+// Searches the learner's text: see source.hpp.
 #include "source.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// Behind the bracket that closes the one at `at`; npos where none does.
+/// The position after the bracket that closes the one at `at`; npos if none does.
 std::size_t behind_brackets(std::string_view text, std::size_t at) {
   int depth = 0;
   for (; at < text.size(); ++at) {
@@ -25,7 +25,7 @@ std::size_t behind_brackets(std::string_view text, std::size_t at) {
   return std::string_view::npos;
 }
 
-/// Behind the statement or block that begins at `at`.
+/// The position after the statement or block that begins at `at`.
 std::size_t behind_statement(std::string_view text, std::size_t at) {
   int braces = 0, brackets = 0;
   for (; at < text.size(); ++at) {

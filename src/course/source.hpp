@@ -1,5 +1,5 @@
-// What a learner's text says at a line, as far as an explanation needs it. No parser: texts that
-// are written in an unusual way get the more general explanation.
+// Queries about a line of a learner's text, as far as an explanation needs them. Not a parser:
+// texts of unusual form get a more general explanation.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace tessera::course {
 
-/// Cut where it is longer than anybody writes: expressions are looked for in it.
+/// Cut if it is longer than any real line, since expressions are searched in it.
 std::string without_comment(const std::string& line);
-/// Without its comment; "" where there is no such line.
+/// Without its comment; "" if there is no such line.
 std::string line_of(const std::string& source, int line);
-/// The first line from `first` to `last` that holds `text`; 0: none does.
+/// The first line from `first` to `last` that contains `text`; 0: none does.
 int line_with(const std::string& source, std::string_view text, int first, int last);
 /// First and last line of a statement with its body; zeros: there is none.
 struct Loop {
@@ -26,17 +26,16 @@ inline Loop loop_around(const std::string& source, int line) {
 std::vector<Loop> loops_in(const std::string& source);
 /// All of them around a line, the outermost first.
 std::vector<Loop> loops_around(const std::string& source, int line);
-/// "k" of "for (int k = 0; ..."; "" where the line begins no such loop.
+/// "k" of "for (int k = 0; ..."; "" if the line begins no such loop.
 std::string loop_variable(const std::string& line);
 /// The innermost loop around a line that has this variable.
 Loop loop_over(const std::string& source, int line, const std::string& variable);
-/// The kernel of that name, from the line with the name to its last one; all of the text where the
-/// name is not in it.
+/// The kernel of that name, from the line with the name to its last one; the whole text if the name
+/// is not in it.
 Loop kernel_named(const std::string& source, const std::string& name);
-/// The outermost `if` that begins behind line `first` and before `last`, and has `last` in it.
+/// The outermost `if` that begins after line `first` and before `last`, and contains `last`.
 Loop guard_between(const std::string& source, int first, int last);
-/// The first barrier of the block behind line `first` and before `last` (both not counted); 0:
-/// none.
+/// The first barrier of the block after line `first` and before `last`; 0: none.
 int barrier_between(const std::string& source, int first, int last);
 /// Does the text hold `part`, or a name whose declaration does, or one of whose names ...?
 bool comes_from(const std::string& source, const std::string& text, std::string_view part);
@@ -44,7 +43,7 @@ bool comes_from(const std::string& source, const std::string& text, std::string_
 bool stands_in(const std::string& source, const std::string& text);
 /// Is `word` one of the words of the text?
 bool has_word(std::string_view text, std::string_view word);
-/// "row", "k + x" of "A(row, k + x)"; empty where the line has no such access, or another one too.
+/// "row", "k + x" of "A(row, k + x)"; empty if the line has no such access, or several.
 std::vector<std::string> indices_of(const std::string& line, const std::string& tensor);
 
 }  // namespace tessera::course

@@ -1,4 +1,4 @@
-// The sums of a product lack the products of some k: of which, and the loop that leaves them out.
+// The sums of a product lack the products of some k: which ones, and the loop that omits them.
 #include <algorithm>
 #include <regex>
 
@@ -11,8 +11,8 @@ namespace tessera::course {
 
 namespace {
 
-/// Loads of the inputs from global memory; where no loop is around these, or these leave
-/// nothing out, those of tiles.
+/// Loads of the inputs from global memory; if no loop is around these, or these omit nothing, those
+/// of tiles.
 std::vector<const PuzzleAccess*> loads_in_loops(const PuzzleAttempt& attempt, const PuzzleCase& c) {
   std::vector<const PuzzleAccess*> out;
   const bool all_read = std::all_of(c.coverage.begin(), c.coverage.end(), [](const auto& t) {
@@ -55,12 +55,12 @@ int line_of_loop(const PuzzleAttempt& attempt, const PuzzleCase& c) {
   return loops.front().first;
 }
 
-/// "K = 11", or "11" where the file has no name for it.
+/// "K = 11", or "11" if the file has no name for it.
 std::string with_value(const std::string& name, index_t value) {
   return name == cat(value) ? name : cat(name, " = ", value);
 }
 
-/// "(A, row, k * T)" in the loop over k: a tile's number that is multiplied, or counts in elements.
+/// "(A, row, k * T)" in the loop over k: a tile's number that is multiplied, or k counts elements.
 Cause of_tile_numbers(const PuzzleAttempt& attempt, const Loop& loop, const std::string& range) {
   const std::string head = line_of(attempt.source, loop.first), k = loop_variable(head);
   static const std::regex view(R"(\btile<[^>]*>\(\s*(\w+)\s*,\s*([^,;]*?)\s*,\s*([^,;()]*?)\s*\))");

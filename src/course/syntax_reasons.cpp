@@ -1,4 +1,4 @@
-// What is no C++ at all: a missing ; or comma, Python's words, a brace that closes too early.
+// Text that is not C++: a missing ; or comma, Python's keywords, a brace that closes too early.
 #include <algorithm>
 #include <regex>
 
@@ -124,7 +124,7 @@ ErrorReason reason_of_semicolon(const CompilerSays& error, const LearnersText& t
           cat(before.text, ";"), before.line, before.end()};
 }
 
-/// Two words or numbers side by side, of which no language makes one.
+/// Two adjacent words or numbers, which no language joins.
 ErrorReason reason_of_neighbours(const CompilerSays& error, const LearnersText& text) {
   if (error.message.find("expected") == std::string::npos &&
       error.message.find("template argument list") == std::string::npos)
@@ -164,7 +164,7 @@ ErrorReason reason_of_body(const CompilerSays& error, const LearnersText& text) 
   return {};
 }
 
-/// Statements where only members are allowed: a brace above has closed the function.
+/// Statements where only members are allowed: an earlier brace has closed the function.
 ErrorReason reason_of_early_brace(const CompilerSays& error, const LearnersText& text) {
   static const std::regex said(
       R"(expected (unqualified-id|declaration|member name)|does not name a type|has not been declared|expected identifier)");
@@ -185,7 +185,7 @@ ErrorReason reason_of_early_brace(const CompilerSays& error, const LearnersText&
           text.tokens[at - 1].column};
 }
 
-/// "(3, 5)": of numbers, in front of no function's name.
+/// "(3, 5)" of numbers, not after a function's name.
 ErrorReason reason_of_tuple(const LearnersText& text, LearnersText::Range range) {
   const std::size_t at = forgotten_tuple(text, range);
   if (at == kNoToken) return {};
@@ -202,7 +202,7 @@ std::size_t forgotten_tuple(const LearnersText& text, LearnersText::Range range)
         i > 0 && (text.is("(", i - 1) || text.is(",", i - 1) || text.is("{", i - 1));
     if (!text.is("(", i) || !is_inside || text.match[i] == kNoToken || text.arguments(i).size() < 2)
       continue;
-    // Of Layout and tuple only: elsewhere a comma may be meant.
+    // Only for Layout and tuple: elsewhere a comma may be meant.
     std::size_t around = i;
     while (around > range.first && !text.is("Layout", around)) --around;
     if (text.is("Layout", around) || text.is("tuple", around)) return i;

@@ -24,13 +24,13 @@ using nlohmann::ordered_json;
 
 constexpr std::string_view kDoesNotCompile = "does-not-compile";
 
-/// A text of the course, and what must come of it.
+/// A text of the course, and its expected result.
 struct Claim {
   const Puzzle* puzzle;
-  std::string what, cause;  ///< cause: empty where it must be solved
+  std::string what, cause;  ///< cause: empty if it must be solved
   std::vector<std::string> says;
   PuzzleTry one;
-  Mistake mistake;  ///< of a claim that is one
+  Mistake mistake;  ///< of a claim about a mistake
 };
 
 bool is_of_start(const Mistake& m) { return m.right.empty() && m.wrong.empty(); }
@@ -68,7 +68,7 @@ std::string flat(std::string_view text) {
   return out;
 }
 
-/// What the page's configuration does not say as the spec does; empty: nothing.
+/// A fact of the spec that the page's configuration does not contain; empty: none.
 std::string unsaid(const Puzzle& puzzle, const PuzzleOutcome& outcome) {
   std::string out;
   for (const auto& line : configuration_of(outcome))
@@ -77,7 +77,7 @@ std::string unsaid(const Puzzle& puzzle, const PuzzleOutcome& outcome) {
   return out;
 }
 
-/// What is wrong with it; empty: it is as claimed.
+/// What is wrong with it; empty: the claim holds.
 std::string broken(const shell::Context& context, const Claim& claim,
                    const PuzzleAttempt& attempt) {
   if (!attempt.errors.empty() && claim.cause != kDoesNotCompile) {
@@ -194,13 +194,13 @@ int test_course(const shell::Context& context, const PuzzleRequest& request) {
   for (const auto& each : course)
     if (request.ids.empty()) wanted.push_back(&each);
   for (const auto& id : request.ids) wanted.push_back(&find_puzzle(course, id));
-  // Two programs at a time, of some puzzles each: the library's headers are read once for all.
+  // Two programs at a time, each with several puzzles, so that it reads the library's headers once.
   constexpr std::size_t at_once = 2;
   const std::size_t shared = std::min(at_once, wanted.size());
   std::vector<std::vector<Claim>> groups(shared);
   for (std::size_t i = 0; i < wanted.size(); ++i)
     for (auto& claim : claims_of(*wanted[i], context.json)) {
-      const bool alone = claim.cause == kDoesNotCompile;  // it would spoil the others
+      const bool alone = claim.cause == kDoesNotCompile;  // it would break the others
       if (alone) groups.emplace_back();
       groups[alone ? groups.size() - 1 : i % shared].push_back(std::move(claim));
     }

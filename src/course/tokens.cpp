@@ -1,4 +1,4 @@
-// Reads tokens: see tokens.hpp.
+// The lexer: see tokens.hpp.
 #include "tokens.hpp"
 
 #include <algorithm>

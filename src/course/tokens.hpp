@@ -1,5 +1,5 @@
-// A learner's text as tokens of C++, with their places: what a compiler's message speaks of, and
-// what surrounds it. No parser; texts of any length are read in one pass.
+// A learner's text as tokens of C++, with their positions: the tokens that a compiler's message
+// mentions, and their surroundings. Not a parser; texts of any length are read in one pass.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct SourceToken {
 
   bool is(std::string_view other) const { return text == other; }
   bool is_name() const { return kind == Kind::name; }
-  /// The column behind it.
+  /// The column after it.
   int end() const { return column + static_cast<int>(text.size()); }
 };
 using SourceTokens = std::vector<SourceToken>;
@@ -25,15 +25,15 @@ using SourceTokens = std::vector<SourceToken>;
 /// Without comments and lines that begin with '#'. A quote that is never closed ends with its line.
 SourceTokens tokens_of(std::string_view source);
 
-/// Of each bracket the other one, of { and }, ( and ), [ and ]; npos of all other tokens, and where
-/// there is none.
+/// The matching bracket of each { and }, ( and ), [ and ]; npos for all other tokens, and if there
+/// is none.
 constexpr std::size_t kNoToken = static_cast<std::size_t>(-1);
 std::vector<std::size_t> matches_of(const SourceTokens& tokens);
 
 /// The tokens from `first` to before `last` as they are written: "row, k + x".
 std::string text_of_tokens(const SourceTokens& tokens, std::size_t first, std::size_t last);
 
-/// A word of C++, which names nothing.
+/// A keyword of C++.
 bool is_keyword(std::string_view name);
 /// "float", "int", ...
 bool is_builtin_type(std::string_view name);

@@ -1,4 +1,4 @@
-// Names that are known, used as they are not meant: brackets, assignments, calls, types.
+// Known names used in a wrong way: brackets, assignments, calls, types.
 #include <algorithm>
 #include <regex>
 
@@ -15,13 +15,13 @@ bool says(const CompilerSays& error, std::string_view part) {
   return error.message.find(part) != std::string::npos;
 }
 
-/// Where "s.a" begins whose last name is at `at`.
+/// The start of "s.a" whose last name is at `at`.
 std::size_t object_begin(const LearnersText& text, std::size_t at) {
   while (at > 1 && text.is(".", at - 1) && text.tokens[at - 2].is_name()) at -= 2;
   return at;
 }
 
-/// "A[row][k]", "A(row)(k)", "A[row, k]": all indices behind a name, and the token behind them.
+/// "A[row][k]", "A(row)(k)", "A[row, k]": all indices after a name, and the token after them.
 struct Indexed {
   std::string name;
   std::vector<std::string> indices;
@@ -52,7 +52,7 @@ bool is_plain_number(const SourceName& name) {
   return std::regex_match(name.type, plain);
 }
 
-/// a[i] of a tensor, or of what is one number.
+/// a[i] of a tensor, or of a single number.
 ErrorReason reason_of_square_brackets(const LearnersText& text, LearnersText::Range range) {
   for (std::size_t i = range.first; i + 1 < range.last; ++i) {
     if (!text.tokens[i].is_name() || !text.is("[", i + 1) || is_keyword(text.tokens[i].text))
@@ -136,7 +136,7 @@ std::string called_name(const std::string& message) {
   return text.substr(0, text.find('<'));
 }
 
-/// What of a call is not as its usage has it; "" where that is not sure.
+/// How a call differs from its usage; "" if uncertain.
 std::string missing_in_call(const LearnersText& text, std::size_t at, std::string_view usage) {
   const bool has_angles = text.is("<", at + 1);
   std::size_t open = at + 1;
@@ -271,7 +271,7 @@ ErrorReason reason_of_call(const CompilerSays& error, const LearnersText& text) 
   const KernelWord* const word = kernel_word(name);
   if (word == nullptr) return {};
   const std::string shared = name_of_shared(text, at);
-  for (const auto& each : text.names.all())  // a name of both, as tile
+  for (const auto& each : text.names.all())  // names that are both, such as tile
     if (each.name == name && each.kind == SourceName::Kind::member && !shared.empty() &&
         !text.is("<", at + 1) && !text.is_member(at))
       return {"member-of-shared",
@@ -285,7 +285,7 @@ ErrorReason reason_of_call(const CompilerSays& error, const LearnersText& text) 
 
 namespace {
 
-/// Of a static_assert that a call in this line has met: how that is called.
+/// For a static_assert that a call in this line has violated: the name of the call.
 std::string advice_of_refusal(const CompilerSays& error, const LearnersText& text) {
   if (says(error, "a tensor takes one coordinate"))
     return "a vector has one index, (i), and a matrix has two, (row, col)";

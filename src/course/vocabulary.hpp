@@ -1,4 +1,4 @@
-// What a kernel may call, and how: for a learner whose call is not understood.
+// The functions that a kernel may call, and their usage: for an error in a learner's call.
 #pragma once
 
 #include <string>

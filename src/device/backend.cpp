@@ -1,4 +1,4 @@
-// The devices with memory of their own that this process has used, and the names that errors get.
+// The devices with memory of their own that this process has used, and their names in errors.
 #include "backend.hpp"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ void set_backend(const Device& device, std::unique_ptr<Backend> backend) {
   Backends& known = backends();
   const std::lock_guard lock(known.mutex);
   auto& place = known.all[{device.kind(), device.number()}];
-  if (place != nullptr) static_cast<void>(place.release());  // memory on it may live on
+  if (place != nullptr) static_cast<void>(place.release());  // its memory may still be in use
   place = std::move(backend);
 }
 

@@ -1,6 +1,6 @@
-// Backend: a device with memory of its own, as this room uses it. cpu and checked have none: their
-// memory is the host's. One for each device, made when it is first used and never destroyed, since
-// memory on it may live as long as the process.
+// Backend: a device with memory of its own. cpu and checked have none: they use the host's memory.
+// There is one backend for each device, created at the first use and never destroyed, since memory
+// on it may live as long as the process.
 #pragma once
 
 #include <memory>
@@ -18,23 +18,23 @@ class Backend {
   virtual ~Backend() = default;
 
   virtual DeviceInfo info() = 0;
-  /// Throws Error(resource) where there is no memory.
+  /// Throws Error(resource) if memory is short.
   virtual void* allocate(index_t bytes) = 0;
-  /// Also of a device that is lost.
+  /// Also works for a device that is lost.
   virtual void free(void* memory) noexcept = 0;
-  /// In the order of the device's queue. The host's bytes are free for other use afterwards.
+  /// Copies in the order of the device's queue. The host's bytes may be reused afterwards.
   virtual void upload(void* to, index_t at, const void* from, index_t bytes) = 0;
-  /// Waits until the bytes are there.
+  /// Waits until the copy is complete.
   virtual void download(void* to, void* from, index_t at, index_t bytes) = 0;
   virtual void fill_with_zero(void* to, index_t at, index_t bytes) = 0;
   /// Waits for the queue.
   virtual void wait() = 0;
-  /// What entries for this device find in KernelCall::queue.
+  /// The value of KernelCall::queue for entries of this device.
   virtual const void* queue() = 0;
 
-  /// Kernels that were started and not yet waited for. An error is told with their names.
+  /// Kernels that were started and not yet waited for. Errors name them.
   void started(const std::string& kernel);
-  /// Calls what waits, and names the kernels in the errors that come of it.
+  /// Calls a function that waits, and adds the names of the kernels to its errors.
   template <class Action>
   void waiting(const Device& device, Action action) {
     try {
@@ -57,13 +57,13 @@ class Backend {
 inline bool has_own_memory(const Device& device) {
   return device.kind() != DeviceKind::cpu && device.kind() != DeviceKind::checked;
 }
-/// Of a device with memory of its own. Throws Error(unavailable), with the reason, where it is not
-/// there.
+/// The backend of a device with memory of its own. Throws Error(unavailable), with the reason, if
+/// there is no such device.
 Backend& backend_of(const Device& device);
-/// From now on `device` is this one: for tests.
+/// Replaces the backend of `device`: for tests.
 void set_backend(const Device& device, std::unique_ptr<Backend> backend);
 
-/// Throws Error(unavailable) where it is not there.
+/// Throws Error(unavailable) if there is no such device.
 std::unique_ptr<Backend> make_cuda_backend(int number);
 
 }  // namespace tessera::detail

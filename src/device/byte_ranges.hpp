@@ -41,7 +41,7 @@ class ByteRanges {
     ranges_ = std::move(out);
   }
 
-  /// What of `range` is in the set.
+  /// The part of `range` that is in the set.
   std::vector<ByteRange> within(ByteRange range) const {
     std::vector<ByteRange> out;
     for (const ByteRange& each : ranges_) {
@@ -51,7 +51,7 @@ class ByteRanges {
     return out;
   }
 
-  /// What of `range` is not.
+  /// The part of `range` that is not.
   std::vector<ByteRange> missing_of(ByteRange range) const {
     ByteRanges out;
     out.add(range);

@@ -1,4 +1,4 @@
-// Names of devices, the default, and what each device says of itself.
+// Names of devices, the default, and the properties of each.
 #include "tessera/device/devices.hpp"
 
 #include <unistd.h>

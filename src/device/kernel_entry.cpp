@@ -1,4 +1,4 @@
-// The registry of kernels by the names of their types, and the way from run() to an entry.
+// The registry of kernels by the names of their types, and the lookup from run() to an entry.
 #include "tessera/device/kernel_entry.hpp"
 
 #include <map>
@@ -53,7 +53,7 @@ bool add_kernel(DeviceKind kind, std::string_view kernel, std::string_view argum
 
 KernelEntry find_kernel(const Device& device, const char* name, std::string_view kernel,
                         std::string_view arguments) {
-  if (has_own_memory(device)) backend_of(device);  // what is not there is refused first
+  if (has_own_memory(device)) backend_of(device);  // throws if the device is missing
   Entries& known = entries();
   const std::lock_guard lock(known.mutex);
   const auto at = known.all.find({device.kind(), std::string(kernel), std::string(arguments)});

@@ -1,4 +1,4 @@
-// Which copy of which bytes is the newest, and the moves that make another so.
+// Which copy of which bytes is the newest, and the copies that update others.
 #include "tessera/device/managed_bytes.hpp"
 
 #include <atomic>
@@ -37,8 +37,8 @@ struct Copy {
 
 struct ManagedBytes::State {
   index_t bytes;
-  ByteRanges zero;  // still zero, whatever a copy holds
-  HostBuffer host;  // of all bytes, or of none yet
+  ByteRanges zero;  // still zero, whatever a copy contains
+  HostBuffer host;  // of all bytes, or not yet allocated
   ByteRanges host_newest;
   std::list<Copy> copies;  // on devices
 

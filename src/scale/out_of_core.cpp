@@ -1,4 +1,4 @@
-// The loops of a schedule, with the reader that walks them one slice ahead.
+// The loops of a schedule, and the reader that stays one slice ahead of them.
 #include "out_of_core.hpp"
 
 #include <algorithm>
@@ -35,14 +35,13 @@ BlockPlace place_of(const Schedule& s, index_t block) {
   return {block / s.blocks_across(), block % s.blocks_across()};
 }
 
-/// Multiplies slice k of block (i, j) of C; A and B are loaded where they are not there from the
-/// step before.
+/// Multiplies slice k of block (i, j) of C; loads A and B unless the previous step has loaded them.
 struct Step {
   index_t block, i, j, k;
   bool loads_a, loads_b, first, last;
 };
 
-/// The steps in order; each is made when it is asked for, for there may be many.
+/// The steps in order; each is computed on request, since there may be many.
 class Steps {
  public:
   Steps(const Schedule& s, const std::function<bool(index_t)>& is_finished)
@@ -72,7 +71,7 @@ class Steps {
   }
   const Schedule& s_;
   index_t slices_;
-  std::vector<index_t> blocks_;  ///< that are not finished
+  std::vector<index_t> blocks_;  ///< unfinished blocks
 };
 
 /// Buffers that one thread fills and another empties, in turn.
@@ -90,7 +89,7 @@ class Slots {
   std::vector<Array> arrays_;
 };
 
-/// A block of a matrix in a slot, in the order of its file, so that reading it moves nothing.
+/// A block of a matrix in a buffer, in the order of its file, so that reading needs no reordering.
 Array matrix_in(const Array& slot, const MatrixFile& file, index_t rows, index_t cols) {
   const bool in_rows = file.order() == Order::c;
   return {slot.dtype(),
@@ -156,7 +155,7 @@ class Runner {
 
   // ---- the reader ------------------------------------------------------------------------------
 
-  /// Waits for a free slot and fills it; false where the work has ended.
+  /// Waits for a free buffer and fills it; false if the work has ended.
   template <class Fill>
   bool load(Slots& slots, const Fill& fill) {
     std::unique_lock lock(mutex_);
@@ -197,7 +196,7 @@ class Runner {
 
   // ---- the arithmetic --------------------------------------------------------------------------
 
-  /// Releases what this step replaces and waits for what it loads; false where reading has failed.
+  /// Releases what this step replaces and waits for what it loads; false if reading has failed.
   bool take(const Step& t, index_t& now_a, index_t& now_b) {
     std::unique_lock lock(mutex_);
     if (t.loads_a) a_.released = now_a++;
@@ -208,7 +207,7 @@ class Runner {
   }
 
   void multiply_all() {
-    index_t now_a = 0, now_b = 0;  // slots taken so far
+    index_t now_a = 0, now_b = 0;  // buffers taken so far
     for (index_t n = 0; n < steps_.count(); ++n) {
       const Step t = steps_.at(n);
       if (!take(t, now_a, now_b)) return;

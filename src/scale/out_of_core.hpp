@@ -1,6 +1,6 @@
 // Runs a Schedule on files: a thread reads the slices of A and B one ahead of the arithmetic, sums
-// stay in memory, finished blocks of C are handed over. The bits are those of the product in one
-// piece: a sum that is cut along K goes on as the same chain. Called by `tessera multiply`.
+// stay in memory, and finished blocks of C are passed on. The result has the same bits as the whole
+// product: a sum that is cut along K continues the same chain. Called by `tessera multiply`.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace tessera::scale {
 
-/// An operand, and what is asked of each piece of it before it is converted.
+/// An operand, and the check of each piece of it before its conversion.
 struct Source {
   const MatrixFile* file = nullptr;
   std::function<void(const Array&, index_t, index_t)> examine = {};
@@ -22,20 +22,20 @@ struct OutOfCore {
   Types types;
   Plan plan;  ///< of the whole product: algorithm, threads, alpha, beta
   Source a, b, c0;
-  /// Takes a finished part of C: its elements, row and column of the first.
+  /// Accepts a finished part of C: its elements, row and column of the first.
   std::function<void(const Array&, index_t, index_t)> write;
   /// Blocks that need no work, by their numbers in the order of the schedule.
   std::function<bool(index_t)> is_finished = [](index_t) { return false; };
-  /// Told the number of a block, all of whose parts `write` has taken.
+  /// Receives the number of a block after `write` has accepted all of its parts.
   std::function<void(index_t)> finished = [](index_t) {};
-  /// Told the bytes moved so far, after each slice.
+  /// Receives the bytes moved so far, after each slice.
   std::function<void(double)> progress = [](double) {};
 };
 
 /// The part of C that block `number` of the schedule computes; all of K.
 Box block_of(const Schedule& schedule, index_t number);
 
-/// Throws what the files throw.
+/// Throws the exceptions of the files.
 void run_out_of_core(const OutOfCore& product);
 
 }  // namespace tessera::scale

@@ -30,8 +30,8 @@ void check(const Request& request) {
                 cat(request.memory));
 }
 
-/// How often slices of A and of B are loaded into the buffers of one rank, and how often each of
-/// their elements is.
+/// How often slices of A and of B are loaded into the buffers of one rank, and how often each
+/// element is loaded.
 struct Loads {
   index_t slices_a = 0, slices_b = 0;
   double times_a = 1, times_b = 1;
@@ -56,8 +56,8 @@ std::size_t largest(const std::vector<Box>& boxes) {
   return static_cast<std::size_t>(at - boxes.begin());
 }
 
-/// Bytes that all ranks receive at least: what a split of any kind must send, and what a small
-/// memory makes each rank load, less what it may hold at the beginning.
+/// Lower bound of the bytes that all ranks receive: what any split must send, and what a small
+/// memory makes each rank load, minus what it may hold at the beginning.
 double bound_of(const Request& request) {
   if (request.ranks == 1) return 0;
   const Types& t = request.types;
@@ -86,7 +86,7 @@ ScalePlan::Time forecast(const ScalePlan& plan) {
       out.network = std::max(out.network, rank.received / speeds.network +
                                               real(rank.messages) * speeds.message_seconds);
   }
-  // The first slice is there before any arithmetic, and the last block is written after it.
+  // The first slice is loaded before any arithmetic, and the last block is written after it.
   double ends = 0;
   if (speeds.disk > 0) {
     out.disk = (plan.read + plan.written) / r.ranks / speeds.disk;
@@ -136,7 +136,7 @@ ScalePlan make_scale_plan(const Request& request) {
   plan.request = request;
   const auto boxes = cut_into_boxes(request.shape, request.ranks);
   const auto received = received_by(boxes);
-  // Of its part of A and B a rank keeps its share, which others get from it.
+  // A rank keeps its share of its part of A and B and sends it to the others.
   std::vector<index_t> held(boxes.size(), 0);
   if (request.ranks > 1) {
     for (std::size_t n = 0; n < boxes.size(); ++n) {
@@ -174,7 +174,7 @@ ScalePlan make_scale_plan(const Request& request) {
   const Shape& s = request.shape;
   if (request.ranks == 1) {
     plan.read = plan.schedule.read(), plan.written = plan.schedule.written;
-  } else {  // each element once, by one rank; then it travels
+  } else {  // one rank reads each element once and sends it
     plan.read = real(s.M) * real(s.K) * size_of(types.a) +
                 real(s.K) * real(s.N) * size_of(types.b) +
                 (request.reads_c0 ? real(s.M) * real(s.N) * size_of(types.c0) : 0);

@@ -1,4 +1,4 @@
-// Counts as real numbers: products of extents need more than 64 bits.
+// Counts as floating-point numbers: products of extents need more than 64 bits.
 #pragma once
 
 #include "tessera/core/config.hpp"

@@ -1,6 +1,6 @@
-// The search for the schedule of one memory. For each kind of residency the number of blocks along
-// one extent is tried, from few to many, and the other follows from the memory that is left; what
-// then is free makes the slices deeper, so that they are read in long pieces.
+// Searches the schedule for one memory. For each kind of residency it tries the number of blocks
+// along one extent, from few to many; the remaining memory gives the other extent. Memory that is
+// then free makes the slices deeper, so that they are read in long pieces.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -15,19 +15,19 @@ namespace tessera::scale {
 
 namespace {
 
-/// Slices along K are multiples of this, as deep as the widest instruction of a tile unit: a cut
-/// elsewhere would give sums of bf16 and bytes other roundings.
+/// Slices along K are multiples of the depth of the widest tile unit instruction: another cut would
+/// round sums of bf16 and bytes differently.
 constexpr index_t kDepthUnit = 64;
-/// A slice takes two buffers, so that one is read while the other is multiplied.
+/// A slice needs two buffers, so that one is read while the other is multiplied.
 constexpr index_t kBuffers = 2;
-/// Slices are at least so deep, where a sixteenth of the side of a tile of sums allows it: short
-/// pieces of rows read slowly.
+/// The least depth of slices, if a sixteenth of the side of a tile of sums allows it: short pieces
+/// of rows are slow to read.
 constexpr index_t kDeepSlice = 1024, kTilePart = 16;
-/// Unless shallower ones move less than this part of the bytes.
+/// Unless shallower ones move less than this fraction of the bytes.
 constexpr double kShortPieces = 0.95;
-/// Rows or columns that stream past a panel: at least so many at a time.
+/// The least number of rows or columns in a streamed slice.
 constexpr index_t kStreamed = 32;
-/// Where memory allows, what streams comes in so many parts: the first is read before any
+/// If memory allows, a streamed operand has this many slices: the first is read before any
 /// arithmetic, and the last is multiplied after all reads.
 constexpr index_t kParts = 8;
 constexpr index_t kMostBlocks = 1 << 20;  // along one extent: bounds the search
@@ -58,7 +58,7 @@ class Search {
     return out;
   }
 
-  /// Bytes with which the smallest blocks of some kind fit.
+  /// The bytes that the smallest blocks of any kind need.
   index_t least_memory() const {
     const index_t panels = bytes_of_panel(Resident::rows_of_a, 1, 1);
     const index_t others = bytes_of_panel(Resident::columns_of_b, 1, 1);
@@ -70,7 +70,7 @@ class Search {
  private:
   index_t least_depth() const { return std::min(std::max<index_t>(K_, 1), kDepthUnit); }
 
-  /// Of all buffers; beyond 2^62 of that much.
+  /// Bytes of all buffers, at most 2^62 each.
   index_t bytes(index_t buffers_a, index_t buffers_b, index_t block_m, index_t block_n,
                 index_t depth) const {
     const double all = real(buffers_a * a_) * real(block_m) * real(depth) +
@@ -93,7 +93,8 @@ class Search {
     out.block_m = block_m, out.block_n = block_n, out.depth = depth, out.memory = memory;
     const Types& types = request_.types;
     const double down = real(out.blocks_down()), across = real(out.blocks_across());
-    // What stays is read once, and so is a block that comes next again, with all of K in one slice.
+    // A resident operand is read once, and so is a block that is needed again next, with all of K
+    // in one slice.
     const bool whole = depth >= K_, columns = resident == Resident::columns_of_b;
     const bool keeps_a = whole && (!columns || down == 1);
     const bool keeps_b = whole && (columns || across == 1);
@@ -104,7 +105,7 @@ class Search {
     return out;
   }
 
-  /// Rows of A, or columns of B, with all of K; the other operand streams.
+  /// Rows of A, or columns of B, with all of K stay resident; the other operand streams.
   std::optional<Schedule> panel(Resident resident) const {
     const bool rows = resident == Resident::rows_of_a;
     const index_t kept = rows ? M_ : N_, streamed = rows ? N_ : M_;
@@ -126,7 +127,7 @@ class Search {
     index_t least = fewest;
     if (block == 0) least = 1, block = largest(1);
     if (block == 0) return std::nullopt;
-    block = ceil_div(kept, ceil_div(kept, block));  // as few, of the same size
+    block = ceil_div(kept, ceil_div(kept, block));  // as few as possible, of equal size
     index_t low = least, high = std::max(least, ceil_div(streamed, kParts));
     while (low < high) {
       const index_t middle = high - (high - low) / 2;
@@ -137,7 +138,7 @@ class Search {
     return finished(resident, rows ? block : other, rows ? other : block, K_, taken(block, other));
   }
 
-  /// The largest block_n for tiles of `block_m` rows; 0 where none fits.
+  /// The largest block_n for tiles of `block_m` rows; 0 if none fits.
   index_t columns_of_tile(index_t block_m, index_t depth) const {
     const double left = real(request_.memory) - real(kBuffers * depth * a_) * real(block_m);
     const double most = left / (real(kBuffers * depth * b_) + real(sum_) * real(block_m));
@@ -162,7 +163,8 @@ class Search {
     for (index_t down = 1; down <= std::min(M_, kMostBlocks); ++down) {
       if (out && once * real(down) > out->read()) break;
       const index_t block_m = ceil_div(M_, down);
-      if (ceil_div(M_, block_m) != down) continue;  // the same blocks as fewer
+      // the same number of blocks as a smaller block_m
+      if (ceil_div(M_, block_m) != down) continue;
       const index_t most = columns_of_tile(block_m, least_depth);
       if (most < 1) continue;
       const index_t block_n = ceil_div(N_, ceil_div(N_, most));
@@ -189,8 +191,8 @@ class Search {
   index_t M_, N_, K_, a_, b_, sum_;
 };
 
-/// Bytes that no schedule goes below: what must be touched, and what a small memory costs. Counted
-/// in words of the smallest of the types, which any memory holds most of.
+/// A lower bound of the bytes of any schedule: each operand once, and the loads that a small memory
+/// forces, counted in elements of the smallest type.
 double bound_of(const ScheduleRequest& request) {
   const Types& types = request.types;
   const Shape& s = request.shape;

@@ -67,7 +67,7 @@ std::string blocks_line(const Schedule& s) {
              s.resident == Resident::rows_of_a ? "columns of B" : "rows of A", " stream");
 }
 
-/// Boxes with elements, so that what is in front hides what is behind it.
+/// Boxes with elements, back to front, so that nearer ones cover the others.
 std::vector<const RankPart*> back_to_front(const ScalePlan& plan) {
   std::vector<const RankPart*> order;
   for (const RankPart& part : plan.ranks) {
@@ -113,7 +113,7 @@ std::string picture(const ScalePlan& plan) {
   // An oblique view: N to the right, M downwards, K to the upper right, half as long.
   constexpr double side = 360, margin = 40, slant = 0.4;
   const double longest = static_cast<double>(std::max({whole.M, whole.N, whole.K, index_t{1}}));
-  // Thin sides stay visible.
+  // Thin sides remain visible.
   const auto scaled = [&](index_t extent, index_t of) {
     const double length = std::max(0.08, static_cast<double>(of) / longest) * side;
     return of > 0 ? static_cast<double>(extent) / static_cast<double>(of) * length : 0.0;
