@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kLineBytes = 128, kCellWidth = 31, kMargin = 4;
 
-/// "3", "0-31", "0,2,9", "12x" as far as a cell has room.
+/// "3", "0-31", "0,2,9", "12x", shortened to the width of a cell.
 std::string lanes_text(const std::vector<int>& lanes) {
   if (lanes.size() == 1) return cat(lanes[0]);
   if (lanes.back() - lanes.front() + 1 == static_cast<int>(lanes.size()))
@@ -99,7 +99,7 @@ struct Phase {
   std::size_t passes = 0;
 };
 
-/// As the rule of check/memory_rules.hpp serves them.
+/// Served by the rule of check/memory_rules.hpp.
 std::vector<Phase> phases_of(const AccessSample& s) {
   const int count = std::min<int>(kWarpLanes, static_cast<int>(s.lanes.size()));
   const int lanes = (s.bytes <= 4 ? 32 : s.bytes == 8 ? 16 : 8) * (is_merged(s) ? 2 : 1);

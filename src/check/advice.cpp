@@ -1,5 +1,5 @@
-// One function for each kind of waste; each says what it saw with numbers, and what to try. What
-// costs less than a fiftieth of the busiest resource's time is not worth a sentence.
+// One function for each kind of waste; each says what it found, with numbers, and what to try.
+// Waste below a fiftieth of the busiest resource's time is not reported.
 #include "advice.hpp"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ class Advisor {
       out_.push_back({std::move(problem), std::move(remedy), std::move(location), saved_us});
   }
 
-  /// The accesses of a line that need more than they should, worst first: " (A: 32 instead of 4)".
+  /// The accesses of a line that need more than the minimum, worst first: " (A: 32 instead of 4)".
   std::string culprits(const Location& line, Memory memory, bool stores) const {
     std::string out;
     for (const AccessSample& s : report_.samples) {
@@ -114,7 +114,7 @@ class Advisor {
     const bool staged = c_.shared_load_requests > 0 || c_.async_copy_requests > 0;
     if (staged || e_.traffic.compulsory_bytes <= 0 || asked < 4 * e_.traffic.compulsory_bytes)
       return;
-    // What coalescing saves is not counted again.
+    // Savings by coalescing are not counted twice.
     const double coalesced =
         std::max(static_cast<double>(c_.global_load_requests),
                  static_cast<double>(c_.global_load_sectors_ideal) / kSectorsPerClock);

@@ -11,11 +11,11 @@ namespace tessera::check {
 /// 128 bytes.
 inline constexpr double kSectorsPerClock = 4;
 
-/// Clocks for which the data stage of an SM is busy, all SMs together.
+/// Clocks for which the data stages of all SMs are busy.
 double data_stage_cycles(const Counters& counters, bool shared, bool global);
 
-/// All that the counters suggest, the most important first. `scale`: blocks of the grid for each
-/// that was checked.
+/// All advice that follows from the counters, the most important first. `scale`: blocks of the grid
+/// per checked block.
 std::vector<Advice> advice_on(const Report& report, const Explanation& e, double scale);
 
 }  // namespace tessera::check

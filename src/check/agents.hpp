@@ -1,8 +1,7 @@
-// What is ordered before what where threads meet at gates: vector clocks, one number for each
-// agent. Agents are the threads of the blocks that run together, and what they start and wait for:
-// copies of a gate, products of a warpgroup, bulk stores of a thread. And of each byte, who has
-// accessed it since.
-// Private to src/check.
+// The order of events if threads meet at gates: vector clocks, with one number for each agent.
+// Agents are the threads of the blocks that run together, and what they start and wait for: copies
+// of a gate, products of a warpgroup, bulk stores of a thread. For each byte, it also keeps the
+// accesses since its last write. Private to src/check.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +14,7 @@
 
 namespace tessera::check {
 
-/// What is ordered before something: of each agent all that it did before this time.
+/// What is ordered before an event: for each agent, everything that it did before this time.
 class AgentClock {
  public:
   std::uint32_t at(int agent) const {
@@ -33,11 +32,11 @@ class AgentClock {
     for (std::size_t i = 0; i < other.times_.size(); ++i)
       times_[i] = std::max(times_[i], other.times_[i]);
   }
-  /// The same of one agent alone.
+  /// The same for one agent alone.
   void join(const AgentClock& other, int agent) {
     if (const std::uint32_t time = other.at(agent)) raise(agent, time);
   }
-  /// Leaves what is ordered before both.
+  /// Keeps what is ordered before both.
   void intersect(const AgentClock& other) {
     if (other.times_.size() < times_.size()) times_.resize(other.times_.size());
     for (std::size_t i = 0; i < times_.size(); ++i)
@@ -50,10 +49,10 @@ class AgentClock {
 
 enum class AgentKind : std::uint8_t {
   thread,
-  gate,    ///< the copies whose bytes come to it, by phase
+  gate,    ///< the copies that arrive at it, by phase
   units,   ///< products of a warpgroup, by group
-  reader,  ///< bulk stores of a thread as they read, by group
-  storer,  ///< and as they write
+  reader,  ///< bulk stores of a thread, until they have read, by group
+  storer,  ///< the same, until they have written
   copier   ///< plain asynchronous copies of a thread, by group
 };
 struct Agent {
@@ -63,31 +62,31 @@ struct Agent {
 
 /// One access by an agent.
 struct Trace {
-  int agent = -1;  ///< -1: there was none
+  int agent = -1;  ///< -1: none
   std::uint32_t time = 0;
-  std::uint16_t site = 0;    ///< as the block knows it whose memory it is
-  std::uint16_t thread = 0;  ///< that has started it
+  std::uint16_t site = 0;    ///< in the numbering of the block that owns the memory
+  std::uint16_t thread = 0;  ///< the thread that started it
   std::uint8_t rank = 0;     ///< of the thread's block in its cluster
   tessera::detail::Access how = tessera::detail::Access::load;
-  bool of_nothing = false;  ///< a read of what nobody had written
+  bool of_nothing = false;  ///< a read of uninitialized memory
   bool any() const { return agent >= 0; }
 };
 
-/// Who has written these bytes last, and who has read or atomically updated them since.
+/// The last writer of these bytes, and who has read or atomically updated them since.
 struct AgentCell {
   Trace write;
-  std::vector<Trace> others;  ///< of those that one is ordered before another, the later
+  std::vector<Trace> others;  ///< of two with an order between them, only the later one
   std::uint32_t epoch = 0;    ///< barriers of the block before the write, plus 1
-  bool is_reported = false;   ///< since it was written
+  bool is_reported = false;   ///< since the write
 };
 
-/// The cells of one memory, as large as its smallest access so far, up to 16 bytes.
+/// The cells of one memory: each as large as the memory's smallest access so far, at most 16 bytes.
 class AgentShadow {
  public:
   static constexpr std::uint64_t kPageBytes = 4096;
 
   void clear() { pages_.clear(); }
-  /// body(offset, cell) for each cell of these bytes.
+  /// Calls body(offset, cell) for each cell of these bytes.
   template <class Body>
   void for_each(std::uint64_t offset, std::uint64_t bytes, const Body& body) {
     const std::uint64_t end = offset + bytes;
@@ -101,7 +100,7 @@ class AgentShadow {
         body(offset, page.cells[static_cast<std::size_t>((offset - first) >> page.shift)]);
     }
   }
-  /// The cell of a byte; null: nobody has accessed it.
+  /// The cell of a byte; null: not accessed yet.
   const AgentCell* cell_at(std::uint64_t offset) const {
     const auto number = static_cast<std::size_t>(offset / kPageBytes);
     if (number >= pages_.size() || pages_[number] == nullptr) return nullptr;

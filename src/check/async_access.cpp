@@ -1,4 +1,4 @@
-// Judges accesses where there are gates: see async_rules.hpp.
+// Judges accesses in blocks with gates: see async_rules.hpp.
 #include <cstring>
 #include <utility>
 
@@ -35,7 +35,8 @@ void AsyncRules::copies_async(std::uint64_t offset, std::size_t bytes, Here here
 }
 
 bool AsyncRules::is_ordered(const Trace& earlier, const Doer& doer) const {
-  // What a thread starts of one kind is ordered for itself, but for copies of one gate.
+  // Operations of one kind that a thread starts are ordered among themselves, except copies of one
+  // gate.
   if (doer.trace.agent == earlier.agent && agent(earlier).kind != AgentKind::gate) return true;
   return doer.before->covers(earlier.agent, earlier.time);
 }
@@ -49,8 +50,8 @@ void AsyncRules::add_other(AgentCell& cell, const Doer& doer) {
 
 void AsyncRules::judge(int region, std::uint64_t offset, std::uint64_t bytes, const Doer& doer) {
   const bool writes = doer.trace.how == Access::store;
-  std::uint64_t nothing = 0;  // bytes that nobody has written
-  int told = -1;              // whose access the last finding of this one is about
+  std::uint64_t nothing = 0;  // bytes that were never written
+  int told = -1;              // the agent of the last finding of this access
   shadows_[static_cast<std::size_t>(region)].for_each(
       offset, bytes, [&](std::uint64_t at, AgentCell& cell) {
         Doer mine = doer;

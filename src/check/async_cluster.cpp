@@ -17,7 +17,7 @@ void ClusterRules::start(std::vector<AsyncRules*> members, int threads) {
 }
 
 ClusterRules::Meeting& ClusterRules::meeting(std::int64_t number) {
-  meetings.erase(number - 2);  // all have passed it, or they would not come to this one
+  meetings.erase(number - 2);  // all have passed it, since they came to this one
   return meetings[number];
 }
 

@@ -13,7 +13,7 @@ namespace {
 constexpr int kWarpgroupOfUnits = 128;  // threads
 constexpr std::int64_t kSector = 32, kCore = 128;
 
-/// The part of a box that exists.
+/// The part of a box that is inside the tensor.
 struct InsideBox {
   std::int64_t sectors = 0, bytes = 0;
 };
@@ -39,13 +39,13 @@ std::int64_t bytes_of_whole(const BulkFields& f) {
   return std::int64_t{f.box[0]} * f.box[1] * f.element_bytes;
 }
 
-/// Passes through the banks for the eight rows of 16 bytes that a unit reads at once, at the first
-/// of these that a descriptor names (facts of the descriptor: ops/unit_layout.hpp).
+/// Passes through the banks for the eight rows of 16 bytes that a unit reads at once, for the first
+/// rows that a descriptor names (facts of the descriptor: ops/unit_layout.hpp).
 int passes_at(std::uint64_t descriptor) {
   const int mode = static_cast<int>(descriptor >> 62 & 3);  // none, 128, 64, 32 bytes
   const int width = mode == 0 ? 1 : 16 >> mode;             // in units of 16 bytes
   const std::uint64_t first = (descriptor & 0x3fff) << 4, mixed = width - 1;
-  std::array<int, 8> rows{};  // by four banks
+  std::array<int, 8> rows{};  // by groups of four banks
   for (std::uint64_t row = 0; row < 8; ++row) {
     std::uint64_t at = first + row * 16 * static_cast<std::uint64_t>(width);
     at ^= (at >> 7 & mixed) << 4;

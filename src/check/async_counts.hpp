@@ -1,5 +1,5 @@
-// Counts bulk copies, bulk stores and operands of warpgroup units, and notes when the phases of
-// gates begin and are awaited. Passes each event on to the rules, where they are wanted. Private to
+// Counts bulk copies, bulk stores and operands of warpgroup units, and records when the phases of
+// gates begin and are awaited. Passes each event on to the rules if they are active. Private to
 // src/check.
 #pragma once
 
@@ -18,7 +18,7 @@ class AsyncCounts final : public AsyncObserver {
   /// `rules` may be null.
   AsyncCounts(BlockRecorder& recorder, AsyncObserver* rules) : recorder_(recorder), rules_(rules) {}
 
-  /// A new block.
+  /// Starts a new block.
   void start();
   std::vector<GatePhase> take_phases() { return std::exchange(phases_, {}); }
 
@@ -43,7 +43,7 @@ class AsyncCounts final : public AsyncObserver {
 
  private:
   static constexpr std::size_t kMostPhases = 4096;
-  /// body(counters) for those of the place and those of the superstep.
+  /// Calls body(counters) for those of the source position and those of the superstep.
   template <class Body>
   void count(Here here, const Body& body);
 
@@ -53,7 +53,7 @@ class AsyncCounts final : public AsyncObserver {
   AsyncObserver* rules_;
   std::vector<GatePhase> phases_;
   std::vector<std::int64_t> ended_;  ///< phases, by gate
-  std::vector<std::size_t> bytes_;   ///< of the operands of the group at hand
+  std::vector<std::size_t> bytes_;   ///< of the operands of the current group
   std::vector<int> passes_;          ///< through the banks for 128 bytes of each
   std::int64_t time_ = 0;
 };

@@ -1,4 +1,4 @@
-// Says what is wrong where there are gates: see async_rules.hpp.
+// Findings in blocks with gates: see async_rules.hpp.
 #include <algorithm>
 #include <utility>
 
@@ -79,7 +79,7 @@ Mistake AsyncRules::race_of(const Trace& earlier, const Doer& doer) {
   const Trace& later = doer.trace;
   Trace first = later, second = earlier;
   const Here a = here_of(later.site), b = here_of(earlier.site);
-  // The place reported is the write; of two writes the later line.
+  // The finding is reported at the write; of two writes, at the later line.
   if (!(writes(later) && (!writes(earlier) || b.line <= a.line))) std::swap(first, second);
   Mistake out = recorder_.mistake_at(Kind::race, Memory::shared, here_of(first.site), first.thread);
   const bool one_warp = recorder_.warp_of(earlier.thread) == recorder_.warp_of(later.thread);
@@ -93,7 +93,7 @@ Mistake AsyncRules::race_of(const Trace& earlier, const Doer& doer) {
 }
 
 Mistake AsyncRules::copied_over(const Trace& earlier, const Doer& copy) {
-  const bool is_early = earlier.of_nothing && !writes(earlier);  // it was meant to read the copy
+  const bool is_early = earlier.of_nothing && !writes(earlier);  // it should have read the copy
   const Trace& here = is_early ? earlier : copy.trace;
   const Trace& other = is_early ? copy.trace : earlier;
   Mistake out = recorder_.mistake_at(is_early ? Kind::bulk_not_awaited : Kind::stage_reused,

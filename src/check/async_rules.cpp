@@ -1,4 +1,4 @@
-// Follows who has waited for what: see async_rules.hpp.
+// Follows which thread has waited for what: see async_rules.hpp.
 #include "async_rules.hpp"
 
 #include <numeric>
@@ -27,7 +27,7 @@ void AsyncRules::begin() {
   waiting_.resize(count);
   units_.resize(count / kWarpgroup + 1);
   shadows_.resize(recorder_.regions_.size());
-  // Times of all begin at 1: what was done before, at time 0, is ordered before everything.
+  // All clocks begin at 1: an event at time 0 is ordered before everything.
   for (int thread = 0; thread < threads_; ++thread) {
     for (int each = 0; each < threads_; ++each)
       clock(each).raise(agent_of(thread), each == thread ? 2 : 1);
@@ -45,7 +45,7 @@ void AsyncRules::take_over() {
       const auto trace = [&](const Marks& marks, int which, Access how) {
         const auto at = static_cast<std::size_t>(which);
         const int thread = marks.thread[at];
-        // A barrier of the warp, or of some threads, has come since, or may have.
+        // A barrier of the warp, or of some threads, has happened since, or may have.
         const bool is_over =
             marks.epoch < r.epoch_ || !r.orders_.empty() ||
             marks.warp_epoch < r.warp_epoch_[static_cast<std::size_t>(r.warp_of(thread))];
@@ -87,7 +87,7 @@ void AsyncRules::take_over() {
                                                 : Access::load,
                here);
     }
-    if (!r.orders_.empty()) meet(0, threads_);  // barriers of some threads may lie between
+    if (!r.orders_.empty()) meet(0, threads_);  // barriers of some threads may be in between
   }
   recorder_.thread_ = running;
 }
@@ -187,7 +187,7 @@ void AsyncRules::take_arrival(AsyncRules& by, int thread, int number, std::int64
   GateAt& g = gate(number);
   const Arrival arrival{thread, here, by.rank_};
   if (expected_bytes != 0) g.expected = arrival;
-  // Who expects bytes goes on to copy them, which is judged.
+  // A thread that expects bytes continues with their copy, which is judged.
   const bool is_early = by.clock(thread).at(g.agent) < static_cast<std::uint32_t>(g.phases);
   if (is_early && expected_bytes == 0 && g.early.thread < 0) {
     g.early = arrival;

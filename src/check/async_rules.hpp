@@ -1,13 +1,13 @@
 // The rules of gates, bulk copies and matrix units (simt/gate.hpp, ops/bulk.hpp,
-// ops/warpgroup.hpp). From the first of these words on that a block uses, what its threads do
-// within the block is judged here and at once, by clocks: the order in which the engine runs it is
-// one that is legal. Private to src/check.
+// ops/warpgroup.hpp). Once a block uses one of them, these rules judge its threads' later accesses
+// immediately, by clocks: the order in which the engine runs the block is one of the legal orders.
+// Private to src/check.
 //
-// The blocks of a cluster share their clocks. Each keeps what concerns its own shared storage and
-// its own gates, whichever block's thread it is that reaches them.
+// The blocks of a cluster share their clocks. Each block keeps the state of its own shared memory
+// and its own gates, whichever block's thread accesses them.
 //
-// async_rules.cpp follows who has waited for what, async_access.cpp judges accesses,
-// async_cluster.cpp knows the other blocks, async_findings.cpp says what is wrong.
+// async_rules.cpp follows which thread has waited for what, async_access.cpp judges accesses,
+// async_cluster.cpp handles the other blocks, async_findings.cpp describes mistakes.
 #pragma once
 
 #include <map>
@@ -27,13 +27,14 @@ class BlockRecorder;
 
 class AsyncRules;
 
-/// What the blocks share that run together; a block that runs alone has one of its own.
+/// The state that blocks share if they run together; a block that runs alone has its own.
 struct ClusterRules {
   std::vector<AsyncRules*> blocks;  ///< by rank
   std::vector<Agent> agents;
   std::map<std::tuple<int, AgentKind, int>, int> agent_index;  ///< by rank, kind and owner
   std::vector<int> gates;                                      ///< their agents
-  /// What is ordered before a barrier of the cluster, as async_rules.hpp and as clocks.hpp know it.
+  /// What is ordered before a barrier of the cluster, as the clocks of async_rules.hpp and of
+  /// clocks.hpp.
   struct Meeting {
     AgentClock clock;
     std::shared_ptr<Clock> order;
@@ -49,14 +50,14 @@ class AsyncRules final : public AsyncObserver {
  public:
   explicit AsyncRules(BlockRecorder& recorder) : recorder_(recorder) {}
 
-  /// A new block, which runs alone.
+  /// Starts a new block, which runs alone.
   void start();
-  /// It runs with others, and has this rank among them.
+  /// The block runs with others and has this rank among them.
   void start(ClusterRules& cluster, int rank);
   ClusterRules& cluster() { return *cluster_; }
   int rank() const { return rank_; }
   bool is_in_cluster() const { return cluster_ != &own_; }
-  /// Has the block used one of the words?
+  /// Has the block used gates, bulk copies or matrix units?
   bool is_on() const { return !clocks_.empty(); }
   /// An access of the running thread.
   void access(int region, std::uint64_t offset, std::size_t bytes, tessera::detail::Access how,
@@ -65,10 +66,10 @@ class AsyncRules final : public AsyncObserver {
   void copies_async(std::uint64_t offset, std::size_t bytes, Here here);
   void commits_async();
   void awaits_async(int pending);
-  /// These threads have met.
+  /// These threads have met at a barrier.
   void meet(const std::vector<int>& threads);
   void meet(int first, int count);
-  /// A fence of the running thread, and its atomics.
+  /// A fence or an atomic of the running thread.
   void fence();
   void releases(const void* address);
   void acquires(const void* address);
@@ -76,11 +77,12 @@ class AsyncRules final : public AsyncObserver {
   void passes_cluster(int thread, std::int64_t number);
   void ends(int thread);
   void finish();
-  /// Tells what other blocks do to this one that it does not wait for; is there anything?
+  /// Reports accesses by other blocks to this one that it does not wait for; returns whether there
+  /// are any.
   bool judge_exit();
-  /// Is it known who has written this byte of shared storage since that epoch?
+  /// Is the writer of this byte of shared memory since that epoch known?
   bool is_written(std::uint64_t offset, std::uint32_t since) const;
-  /// The block cannot go on: says why, where that is known.
+  /// The block cannot continue: reports the reason, if it is known.
   void explain(Mistake& mistake) const;
 
   void opens(int thread, int gate, std::size_t shared, int arrivals, Here here) override;
@@ -103,16 +105,16 @@ class AsyncRules final : public AsyncObserver {
   void touches_sums(const void* first, std::size_t bytes, Here here) override;
 
  private:
-  /// Who accesses, with what is ordered before it.
+  /// The agent of an access, with what is ordered before it.
   struct Doer {
     Trace trace;
     const AgentClock* before;
-    bool is_bulk = false;  ///< sees shared storage as copies and units do
+    bool is_bulk = false;  ///< sees shared memory as copies and units do
   };
   /// A thread's last wait at a gate.
   struct LastWait {
-    std::int64_t phase = kNever;  ///< that had ended; -1: none had
-    bool is_stale = false;        ///< it had waited for that one before
+    std::int64_t phase = kNever;  ///< the phase that had ended; -1: none
+    bool is_stale = false;        ///< it had already waited for that one
     Here here;
   };
   static constexpr std::int64_t kNever = -2;
@@ -123,15 +125,15 @@ class AsyncRules final : public AsyncObserver {
     int rank = 0;  ///< of the thread's block
   };
   struct GateAt {
-    std::size_t shared = 0;  ///< where it is
+    std::size_t shared = 0;  ///< its offset
     int count = 0;
-    Arrival opened, expected, arrived, copied;  ///< the last ones; thread -1: none
+    Arrival opened, expected, arrived, copied;  ///< the latest ones; thread -1: none
     std::uint32_t opened_time = 0;
     bool is_published = false, is_waited_for = false, is_early_told = false;
-    Arrival early;  ///< an arrival that nothing orders behind the phase before
+    Arrival early;  ///< an arrival that is not ordered after the previous phase
     std::int64_t phases = 0;
     int missing = 0;         ///< arrivals in this phase
-    std::int64_t bytes = 0;  ///< expected, less those of the copies that were started
+    std::int64_t bytes = 0;  ///< expected, minus those of the started copies
     int agent = 0;
     AgentClock pending, done;
     std::vector<LastWait> waits;  ///< by thread
@@ -143,10 +145,10 @@ class AsyncRules final : public AsyncObserver {
   struct Operand {
     std::size_t shared, bytes;
   };
-  /// A group of matrix instructions that not all threads of the warpgroup have started.
+  /// A group of matrix instructions that only some threads of the warpgroup have started.
   struct UnitGroup {
     int started = 0;
-    std::uint64_t calls = 0;  ///< what they are, as a number
+    std::uint64_t calls = 0;  ///< a hash of the instructions
     int thread = -1;          ///< the first
     Here here;
     AgentClock before;
@@ -160,7 +162,7 @@ class AsyncRules final : public AsyncObserver {
   };
   struct Mine {
     std::int64_t stores = 0, units = 0, copies = 0;  ///< groups committed
-    std::int64_t stores_read = 0;                    ///< that were waited for
+    std::int64_t stores_read = 0;                    ///< groups that were waited for
     std::int64_t last_store = -1;                    ///< the group of the last store
     Operand last_source{};
     Here last_store_here;
@@ -168,18 +170,18 @@ class AsyncRules final : public AsyncObserver {
     std::uint64_t last_copied = 0;
     Here last_copy_here;
     bool is_fenced = false;  ///< registers, for units
-    // Of the group of matrix instructions at hand:
+    // Of the current group of matrix instructions:
     bool has_unfenced = false;
-    std::uint64_t calls = 0;                ///< what they are, as a number
-    std::vector<const std::byte*> started;  ///< their sums
-    std::vector<Sums> sums;                 ///< that units may still add to
+    std::uint64_t calls = 0;                ///< a hash of the instructions
+    std::vector<const std::byte*> started;  ///< their accumulators
+    std::vector<Sums> sums;                 ///< accumulators that units may still update
     std::vector<Operand> operands;
     Here last_unit_here;
     AgentClock fenced, read;  ///< by fences with atomics
     bool has_fenced = false;
-    LastWait last_wait;  ///< at whatever gate
+    LastWait last_wait;  ///< at any gate
   };
-  /// What nobody had written when it was read.
+  /// Reads of bytes that had not been written.
   struct Nothing {
     Trace read;
     std::uint64_t offset;
@@ -198,13 +200,13 @@ class AsyncRules final : public AsyncObserver {
   std::uint32_t now(int thread) const {
     return clocks_[static_cast<std::size_t>(thread)].at(agent_of(thread));
   }
-  /// Of the fences of a thread, whose agent this is.
+  /// For the fences of a thread with this agent.
   int fence_agent(int agent) const { return agent + threads_; }
-  /// What the thread has done so far comes before what others do that see this clock.
+  /// Orders everything that the thread has done so far before events that see this clock.
   const AgentClock& publish(int thread);
   /// `by`: the rules of the block whose thread uses the gate.
   void require_open(const AsyncRules& by, int thread, int number, bool by_copy, Here here);
-  /// Tells of an arrival that nothing orders behind the end of the phase before.
+  /// Reports an arrival that is not ordered after the end of the previous phase.
   void tell_early(int number);
   void complete_units(int warpgroup, std::int64_t number, UnitGroup& group);
 
@@ -214,9 +216,9 @@ class AsyncRules final : public AsyncObserver {
   /// A thread of block `by` arrives at a gate of this one, or starts a copy into it.
   void take_arrival(AsyncRules& by, int thread, int number, std::int64_t expected_bytes, Here here);
   void take_copy(AsyncRules& by, int thread, int number, const BulkMove& move, Here here);
-  /// What another block has done here.
+  /// An access of another block to this one.
   void is_reached(const Trace& trace);
-  /// Names the blocks of both, where they differ.
+  /// Names the blocks of both, if they differ.
   void name_blocks(Mistake& mistake, int rank, int other_rank) const;
 
   // ---- async_access.cpp ----
@@ -226,7 +228,8 @@ class AsyncRules final : public AsyncObserver {
   void meet_write(int region, std::uint64_t offset, AgentCell& cell, const Doer& doer, int& told);
   bool is_ordered(const Trace& earlier, const Doer& doer) const;
   void add_other(AgentCell& cell, const Doer& doer);
-  /// The box in global memory: body(region, offset, bytes of an element, where in shared storage).
+  /// The box in global memory: calls body(region, offset, bytes of an element, offset in shared
+  /// memory).
   template <class Body>
   void for_each_element(const BulkMove& move, const Body& body);
 
@@ -235,18 +238,18 @@ class AsyncRules final : public AsyncObserver {
   const Agent& agent(const Trace& trace) const {
     return cluster_->agents[static_cast<std::size_t>(trace.agent)];
   }
-  /// "reads", "starts a product that reads": what an access is.
+  /// "reads", "starts a product that reads": the verb for an access.
   std::string verb_of(const Trace& trace) const;
-  /// Calls body(thread) for each thread that the access belongs to, until it returns true.
+  /// Calls body(thread) for each thread of the access, until it returns true.
   template <class Body>
   bool any_thread(const Trace& trace, const Body& body) const;
-  /// The last wait before it, at whatever gate; one that was over, where there is one.
+  /// The last wait before it, at any gate; preferably one whose phase was already over.
   LastWait last_wait_of(const Trace& trace) const;
   void report_conflict(int region, std::uint64_t offset, const Trace& earlier, const Doer& doer);
   Mistake conflict_of(const Trace& earlier, const Doer& doer);
-  /// What a bulk copy does to who has accessed its bytes before.
+  /// The effect of a bulk copy on earlier accesses to its bytes.
   Mistake copied_over(const Trace& earlier, const Doer& copy);
-  /// Did a thread wait for a phase that was over, where it should have waited for this copy?
+  /// Did a thread wait for an earlier phase instead of this copy's?
   bool blame_wait(Mistake& mistake, const Trace& reader, const Trace& copy) const;
   Mistake race_of(const Trace& earlier, const Doer& doer);
   void report(Mistake mistake, int region, std::uint64_t offset);
@@ -263,8 +266,9 @@ class AsyncRules final : public AsyncObserver {
   int rank_ = 0;   ///< in the cluster
   int first_ = 0;  ///< the agent of the block's first thread
   int threads_ = 0;
-  std::vector<AgentClock> clocks_;    ///< by thread; empty: no word was used
-  std::map<int, Trace> reached_;      ///< by agent: the last that another block has done here
+  /// by thread; empty: no gates, bulk copies or units were used
+  std::vector<AgentClock> clocks_;
+  std::map<int, Trace> reached_;      ///< by agent: the last access of another block here
   std::vector<AgentShadow> shadows_;  ///< by region
   std::vector<GateAt> gates_;
   std::vector<Mine> mine_;
@@ -272,7 +276,7 @@ class AsyncRules final : public AsyncObserver {
   std::vector<std::map<std::int64_t, UnitGroup>> units_;  ///< by warpgroup and number
   std::unordered_map<const void*, AgentClock> released_;
   std::vector<Nothing> nothing_;
-  std::vector<std::uint16_t> told_;  ///< sites of those that a finding explains
+  std::vector<std::uint16_t> told_;  ///< sites of accesses that a finding explains
 };
 
 }  // namespace tessera::check

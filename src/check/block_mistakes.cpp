@@ -1,4 +1,4 @@
-// What was wrong, in words and places: elements that are none, addresses that are none, faults of
+// Describes mistakes and their places: elements outside of a tensor, invalid addresses, faults of
 // the block. See block_recorder.hpp.
 #include <algorithm>
 #include <bit>
@@ -73,7 +73,7 @@ void BlockRecorder::report_between(const std::pair<std::uint64_t, std::uint64_t>
 }
 
 int BlockRecorder::nearest_region(std::uint64_t address) {
-  for (std::size_t i = kFirstBuffer; i < regions_.size(); ++i) {  // behind its memory: an element
+  for (std::size_t i = kFirstBuffer; i < regions_.size(); ++i) {  // past its memory: an element
     Mistake place;
     if (address < regions_[i].end) continue;
     locate(place, static_cast<int>(i), address - regions_[i].begin);
@@ -264,7 +264,7 @@ bool BlockRecorder::warps_part(int thread, const Here& here, int other, const He
 
 void BlockRecorder::report_endless(const BlockFault& fault) {
   stopped_ = true;
-  // Evidence of a loop without end: most of the time went here, and no block took nearly as long.
+  // Evidence of an endless loop: most of the time was spent here, and no block took nearly as long.
   const double limit = context_.options.time_limit_s, mine = seconds();
   if (mine < limit / 2 || mine < 10 * context_.longest_block_s.load()) return;
   Mistake mistake = mistake_at(Kind::endless, Memory::none,

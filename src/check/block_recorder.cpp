@@ -1,4 +1,4 @@
-// Takes down what the threads of a block do. See block_recorder.hpp.
+// Records what the threads of a block do. See block_recorder.hpp.
 // Over 400 lines: one class; every kind of event meets the same state of the block.
 #include "block_recorder.hpp"
 
@@ -13,10 +13,10 @@ using tessera::detail::Access;
 
 namespace {
 
-/// Does what lies there look as the compiler has filled it? Single bytes look like anything.
+/// Are the bytes the compiler's fill pattern? A single byte has no recognisable pattern.
 bool is_unwritten(std::uint64_t address, std::size_t bytes, std::uint64_t unwritten) {
   const auto* const at = reinterpret_cast<const void*>(address);
-  if (bytes == sizeof(float)) {  // nearly all: as one load, not as a call
+  if (bytes == sizeof(float)) {  // nearly all: one load, not a call
     std::uint32_t value = 0;
     std::memcpy(&value, at, sizeof value);
     return value == unwritten;
@@ -207,7 +207,7 @@ bool BlockRecorder::touch_anew(std::uint64_t address, std::size_t bytes, Access 
     stop_at_access();
   if (failed_) return true;
   if (access == Access::atomic_load && rules_) begin_order();
-  if (!outside_.pending && is_on_stack(address)) {  // a tile or variable of the thread's own
+  if (!outside_.pending && is_on_stack(address)) {  // a local tile or variable of the thread
     if (rules_ && access == Access::load && is_unwritten(address, bytes, bits)) [[unlikely]]
       report_empty_variable(here);
     return true;
@@ -265,12 +265,13 @@ std::pair<std::uint64_t, std::uint64_t> BlockRecorder::object_around(const Regio
 bool BlockRecorder::is_possible(const Region& found, int number, std::uint64_t address,
                                 std::size_t bytes, Access access, Here here) {
   const std::size_t piece = widest_piece(bytes);
-  // An allocator gives 16 bytes at least: where the address itself is odd, the tensor's start is.
+  // An allocator aligns to at least 16 bytes: if the address itself is misaligned, so is the
+  // tensor's start.
   const std::uint64_t odd = (address | (address - found.begin)) & (piece - 1);
   const bool is_inside = address + bytes <= found.end;
   if (is_inside && odd == 0) [[likely]]
     return true;
-  if (odd != 0) report_misaligned(number, address, piece, access, here);  // a GPU looks at it first
+  if (odd != 0) report_misaligned(number, address, piece, access, here);  // a GPU checks this first
   else report_beyond(number, address, bytes, access, here);
   return false;
 }
@@ -298,7 +299,7 @@ void BlockRecorder::give_way_if_polling() {
     return events[i].point == events[j].point && events[i].offset == events[j].offset &&
            (kind_of(events[i].point->key) != EventKind::store || events[i].bits == events[j].bits);
   };
-  std::ptrdiff_t polled = count;  // a load, which others may write
+  std::ptrdiff_t polled = count;  // a load of data that others may write
   bool stores = false;
   for (std::ptrdiff_t i = count; i-- > 0;) {
     const EventKind kind = kind_of(events[i].point->key);
@@ -486,7 +487,7 @@ void BlockRecorder::warp_met(int warp, const char* verb, const Here& here) {
     async_rules_.meet(first, lanes);
   } else if (std::strcmp(verb, "mma") == 0) {
     add(&Counters::mma_instructions);
-  } else if (std::strcmp(verb, "ldmatrix") != 0) {  // whose loads are told
+  } else if (std::strcmp(verb, "ldmatrix") != 0) {  // whose loads are recorded
     add(std::strcmp(verb, "ballot") == 0 ? &Counters::votes : &Counters::shuffles);
   }
 }

@@ -1,12 +1,12 @@
-// Watches the threads of one block: takes down what they do, aligns the lanes of each warp into
-// instructions where they meet, and gives these to the counters and the rules. One for each OS
-// thread that checks. Private to src/check.
+// Watches the threads of one block: records what they do, aligns the lanes of each warp into
+// instructions, and passes these to the counters and the rules. There is one for each OS thread
+// that checks. Private to src/check.
 //
-// block_recorder.cpp takes events down, warp_instructions.cpp aligns (where lanes part by
-// warp_order.cpp) and counts, race_rules.cpp orders, thread_order.cpp knows what orders beyond
-// barriers, unseen_writes.cpp finds what was not told, block_mistakes.cpp says what was wrong.
-// Where a block has gates, async_rules.hpp judges in place of race_rules.cpp. Over 400 lines: the
-// declaration of one class, which its seven sources implement.
+// block_recorder.cpp records events, warp_instructions.cpp aligns (with warp_order.cpp if lanes
+// diverge) and counts, race_rules.cpp finds races, thread_order.cpp handles order other than by
+// barriers, unseen_writes.cpp finds writes that were not recorded, block_mistakes.cpp describes
+// mistakes. In a block with gates, async_rules.hpp judges instead of race_rules.cpp.
+// Over 400 lines: the declaration of one class, which its seven sources implement.
 #pragma once
 
 #include <atomic>
@@ -30,21 +30,21 @@
 
 namespace tessera::check {
 
-/// What all recorders of a run share.
+/// The state that all recorders of a run share.
 struct RunContext {
   const Options& options;
   const detail::Launch& launch;
   std::vector<Region> regions;                      ///< of the tensors
-  std::vector<std::vector<std::byte>> before = {};  ///< what the outputs of these held at first
+  std::vector<std::vector<std::byte>> before = {};  ///< the original content of the output tensors
   std::atomic<bool> stop{false};
-  std::atomic<double> longest_block_s{0};  ///< of the blocks that came to their end
+  std::atomic<double> longest_block_s{0};  ///< of the blocks that completed
   std::unique_ptr<LaunchOrder> order = std::make_unique<LaunchOrder>();
 };
 
 /// How often an element of a tensor was touched, in all blocks of one recorder.
 struct Touches {
   static constexpr std::uint8_t kRead = 1, kWritten = 2, kWrittenAgain = 4,
-                                kUpdated = 8;  ///< atomically, as often as you like
+                                kUpdated = 8;  ///< atomically, any number of times
   std::vector<std::uint8_t> elements;          ///< by distance from the region's first byte
 };
 
@@ -52,29 +52,29 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
  public:
   explicit BlockRecorder(const RunContext& context);
 
-  /// The next block is this one, run by this scheduler.
+  /// Starts the next block, run by this scheduler.
   void start(const Position& block, BlockScheduler& scheduler);
-  /// It runs together with others, and has this rank among them.
+  /// The block runs together with others, and has this rank among them.
   void join(ClusterRules& cluster, int rank);
   AsyncRules& async_rules() { return async_rules_; }
-  /// What was seen of it.
+  /// The recorded result.
   BlockResult finish();
   const std::vector<Touches>& touches() const { return touches_; }
   /// Was the block stopped at the time limit?
   bool stopped() const { return stopped_; }
   /// Seconds since start().
   double seconds() const;
-  /// Is the OS thread inside of a kernel, where it may be stopped anywhere?
+  /// Is the OS thread inside of a kernel, where it may be stopped at any point?
   bool in_kernel() const { return in_kernel_.load(); }
   /// The running thread ends the program.
   Mistake exit_at() const;
   const RunContext& context() const { return context_; }
   void add_mistake(Mistake mistake);
-  /// Counts one more of a mistake that was met before, and at least as badly; false: it was not.
+  /// Counts one more occurrence of a known mistake of at least the same severity; false: it is new.
   bool is_repeated(const Mistake& mistake);
-  /// Who watches the asynchronous machine.
+  /// The observer of asynchronous operations.
   AsyncObserver* async_observer() { return &async_counts_; }
-  /// Of the block in its cluster.
+  /// The rank of the block in its cluster.
   int rank() const { return async_rules_.rank(); }
 
   bool load(const void* address, std::size_t bytes, std::uint64_t unwritten, Here here) override;
@@ -116,7 +116,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   friend AsyncRules;
   friend AsyncCounts;
 
-  /// One place of the source.
+  /// One position in the source.
   struct Site {
     Here here;
     Counters counters;
@@ -125,14 +125,14 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
     bool of_block = false;     ///< its atomics and fences reach no other block
     bool is_volatile = false;  ///< its atomics are volatile accesses
   };
-  /// How the last access of one place was taken down: nearly always the next one is alike.
+  /// How the last access of one position was recorded: the next one is nearly always alike.
   struct Known {
     Here here;
     std::uint64_t what = 0;             ///< what_of() the access, and the mode; 0: none yet
     std::uint64_t begin = 0;            ///< of the region
-    std::uint64_t first = 0, room = 0;  ///< of the object in it; less the access
+    std::uint64_t first = 0, room = 0;  ///< of the object in it; minus the access
     AccessPoint* point = nullptr;
-    /// An access of `bytes` there, in one piece.
+    /// Can an access of these bytes be recorded in one piece?
     bool covers(std::uint64_t address, std::size_t bytes) const {
       const std::uint64_t offset = address - begin;
       return offset - first <= room && ((address | offset) & (bytes - 1)) == 0;
@@ -153,41 +153,39 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   struct Async {
     int committed = 0;
     std::vector<Pending> copies;
-    std::size_t room = 1024;  ///< before copies to one place are looked for
+    std::size_t room = 1024;  ///< before duplicates of one position are merged
   };
   struct TileAt {
     const tessera::detail::TileInfo* info = nullptr;
     std::uint64_t base = 0;
     std::uint32_t generation = 1, read_epoch = 0, load_epoch = 0;
   };
-  /// An access by one lane, or the piece of it that a cell stands for, as the rules see it.
+  /// An access by one lane, or the piece of it that a cell covers, as the rules see it.
   struct LaneAccess {
     int region, bytes, thread;
     std::uint64_t offset, bits;
     std::uint16_t site;
   };
-  /// A read of what nobody had written by then, so many times.
+  /// A read of uninitialized data, with its count.
   struct Unwritten {
     LaneAccess access;
     std::uint32_t warp_epoch, stamp;
     std::int64_t count;
   };
-  /// One of the two who race.
+  /// One side of a race.
   struct Side {
     int thread;
     std::uint16_t site;
     tessera::detail::Access how;
   };
-  /// What is ordered before what a thread does now, and what its next atomic update hands over.
-  /// What is near comes from, and goes to, threads of the block: fences and atomics of that scope
-  /// suffice.
+  /// What is ordered before the thread's next accesses, and what its next atomic update publishes.
+  /// "Near" means among threads of the block: fences and atomics of that scope suffice.
   struct Ordering {
     std::uint32_t tick = 0;
     ClockPtr before, read, read_near, fenced, fenced_near;
   };
-  /// Lanes that have ended without coming to where others of their warp, which named them, have
-  /// met; and what they have done in the meantime, at places where those others have not been
-  /// since.
+  /// Lanes that ended without reaching a barrier that others of their warp named them for; and what
+  /// they did in between, at places that those others have not reached since.
   struct PassedBy {
     Here here;
     int warp = 0;
@@ -195,7 +193,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
     std::vector<const AccessPoint*> points;
     bool is_told = false;
   };
-  /// An element that is updated atomically, and by whom since the barrier before.
+  /// An element that is updated atomically, and its updates since the previous barrier.
   struct AtomicAt {
     int region;
     std::uint64_t offset;
@@ -208,7 +206,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
     std::uint32_t turn = 0;
     bool of_block = false;
   };
-  /// The element that the next access names and its view does not have.
+  /// The out-of-bounds element of the next access.
   struct Outside {
     bool pending = false;
     const void* view = nullptr;
@@ -218,10 +216,10 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   // ---- block_recorder.cpp ----
   int warp_of(int thread) const { return thread >> warp_shift_; }
   const Region* find_region(std::uint64_t address, int* number);
-  /// The bytes of the region that one object has, which begins at or before this byte.
+  /// The bytes of the region that belong to one object, which begins at or before this byte.
   std::pair<std::uint64_t, std::uint64_t> object_around(const Region& found, int number,
                                                         std::uint64_t offset) const;
-  /// Is it an access that can be done? What is wrong with it is reported.
+  /// Is the access possible? Reports what is wrong with it.
   bool is_possible(const Region& found, int number, std::uint64_t address, std::size_t bytes,
                    tessera::detail::Access access, Here here);
   Known& known_at(Here here, tessera::detail::Access access) {  // a copy loads and stores at one
@@ -231,7 +229,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   }
   template <tessera::detail::Access kAccess>
   bool touch(const void* address, std::size_t bytes, std::uint64_t bits, Here here);
-  /// An access unlike the last one of its place.
+  /// An access that differs from the last one of its position.
   bool touch_anew(std::uint64_t address, std::size_t bytes, tessera::detail::Access access,
                   std::uint64_t bits, Here here);
   void report_empty_variable(Here here);
@@ -244,11 +242,10 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// Lets the other lanes of the warp catch up, so that the log of this one can be emptied.
   [[gnu::noinline]] void make_room();
   void stop_at_access();
-  /// Lets others go first where the log holds nothing but the same loads and stores again and
-  /// again.
+  /// Yields to other lanes if the log contains only repetitions of the same loads and stores.
   void give_way_if_polling();
   void shared_tile(std::uint64_t offset, const tessera::detail::TileInfo& info) override;
-  /// Finds out whether the next access is special.
+  /// Checks whether the next access is special.
   void settle() {
     const bool special =
         failed_ || outside_.pending || thread_ == stop_thread_ || async_rules_.is_on();
@@ -260,7 +257,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   }
   std::uint16_t find_site(Here here);
   Counters& counters_at(Here here);
-  /// Adds the multiply-adds since the last call to the counters of their place.
+  /// Adds the multiply-adds since the last call to the counters of their position.
   void count_multiply_adds();
   TileAt* tile_at(std::uint64_t offset);
   void require_time() {
@@ -271,9 +268,9 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   void reopen(int warp);
 
   // ---- unseen_writes.cpp ----
-  /// Fills the shared storage of a new block with what a kernel hardly writes.
+  /// Fills the shared memory of a new block with a value that a kernel hardly writes.
   void poison_shared(std::byte* shared, std::size_t bytes);
-  /// Reports what has changed there since the last block barrier and nobody has told.
+  /// Reports unrecorded changes there since the last block barrier.
   void find_unseen_writes();
 
   // ---- block_mistakes.cpp ----
@@ -284,30 +281,30 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
                          tessera::detail::Access access, Here here);
   void report_beyond(int number, std::uint64_t address, std::size_t bytes,
                      tessera::detail::Access access, Here here);
-  /// It is behind an object of shared storage, before the next.
+  /// The address is past an object of shared memory, before the next one.
   void report_between(const std::pair<std::uint64_t, std::uint64_t>& object, std::uint64_t offset,
                       tessera::detail::Access access, Here here);
-  /// No region has the address.
+  /// No region contains the address.
   void report_wild(std::uint64_t address, tessera::detail::Access access, Here here);
   void report_outside(bool is_memory, std::uint64_t address, tessera::detail::Access access,
                       Here here);
   /// Has the block passed this barrier before?
   bool has_met(Here barrier) const;
   void report_early_return(Here barrier, int ended);
-  /// These lanes come to `point`: so have some of those that have passed by where they met before.
+  /// These lanes come to `point`, as did some of those that passed the earlier meeting point.
   void find_passed_by(const AccessPoint& point, int warp, std::uint64_t active);
   void report_endless(const BlockFault& fault);
-  /// The block crashed at this address, which a tensor is said to have.
+  /// The block crashed at this address, which should belong to a tensor.
   void name_missing_memory(Mistake& mistake, std::uint64_t address);
   /// Names tensor and element of a byte of a region.
   void locate(Mistake& mistake, int region, std::uint64_t offset);
-  /// The variable of plain CUDA that has the byte; null: none.
+  /// The variable of plain CUDA that contains the byte; null: none.
   const detail::SharedVariable* shared_variable_at(std::uint64_t offset) const;
   void name_tile(Mistake& mistake, const TileAt& tile) const;
-  /// The tensor that has the address but not the memory; else the region that the address lies in
-  /// or is nearest to; -1 where there is none.
+  /// The tensor whose layout contains the address, though its memory does not; else the region that
+  /// contains the address or is nearest to it; -1 if there is none.
   int nearest_region(std::uint64_t address);
-  /// Of the running thread; asked from anywhere below its kernel.
+  /// Of the running thread; callable from any function below its kernel.
   bool is_on_stack(std::uint64_t address) const {
     const auto frame = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
     return address - frame < context_.launch.stack_bytes;
@@ -317,16 +314,16 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
 
   // ---- warp_instructions.cpp ----
   void drain_all();
-  /// Carries out what the lanes of a warp have done, as far as it is known what each does next.
+  /// Executes the recorded events of a warp's lanes, as far as each lane's next event is known.
   void drain(int warp);
   Heads heads_of(int first, int lanes) const;
-  /// Are the oldest events of all lanes at one place?
+  /// Are the oldest events of all lanes at one position?
   static bool are_together(const Heads& heads);
-  /// The lanes of `active` (bits) at offset_[lane] of its region carry out the access `point`.
+  /// The lanes of `active` (bits) at offset_[lane] of its region execute the access `point`.
   void instruction(AccessPoint& point, int warp, std::uint64_t active, std::uint64_t all);
   AccessPoint& point_of(const char* file, std::uint64_t key);
   void count(AccessPoint& point, int warp, std::uint64_t active, std::uint64_t all);
-  /// As counters know it: a volatile store is a store.
+  /// As the counters see it: a volatile store is a store.
   EventKind counted_kind(const AccessPoint& point) const {
     const EventKind kind = kind_of(point.key);
     return kind == EventKind::atomic && sites_[point.site].is_volatile ? EventKind::store : kind;
@@ -350,32 +347,32 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   // ---- thread_order.cpp ----
   void releases(const void* address, Here here) override;
   void acquires(const void* address, Here here) override;
-  /// From now on the block has clocks.
+  /// From now on the block uses clocks.
   void begin_order();
   void add_stamp(int thread);
-  /// What the running thread has done so far, which gets a tick of its own.
+  /// The thread's events so far; begins a new tick.
   std::shared_ptr<Clock> end_tick();
   void ends_in_cluster();
-  /// What the running thread does from now on is ordered as it is now.
+  /// The running thread's next accesses have its current order.
   void stamp_running(Here here);
-  /// These threads have met; `own`: what they have done themselves, as far as no epoch says so.
+  /// These threads have met; `own`: their own events, unless an epoch already orders them.
   void join_orders(const std::vector<int>& threads, const ClockPtr& own);
-  /// The threads of a warp or block have met, all of whose events are carried out.
+  /// The threads of a warp or block have met; all their events are executed.
   void join_all(int first, int count);
   bool is_shared(const void* address) const {
     return reinterpret_cast<std::uint64_t>(address) - shared_begin_ < shared_bytes_;
   }
   Past past_of(const LaneAccess& access, tessera::detail::Access how) const;
-  /// Puts it into the chain of updates of its element.
+  /// Adds it to the chain of updates of its element.
   void take_turn(const LaneAccess& access, Past& past);
   std::vector<Past>& pasts_at(const LaneAccess& piece);
   void take_marks(const Cell& cell, std::vector<Past>& pasts) const;
-  /// Reports the accesses before this one that nothing orders with it; were there any?
+  /// Reports earlier accesses that are not ordered with it; returns whether there are any.
   bool meet_pasts(const LaneAccess& access, const Cell& cell, tessera::detail::Access how);
   /// Has another thread of the block written the piece, not after the read?
   bool is_written_before(const LaneAccess& piece, const Past& reader);
   void note_atomic(const LaneAccess& access);
-  /// Where two threads update one element atomically; line 0: nowhere.
+  /// The position where two threads update one element atomically; line 0: none.
   Here atomic_between(int a, int b) const;
   void collect_order(BlockResult& out);
 
@@ -389,15 +386,15 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   Mistake mistake_of(Kind kind, const LaneAccess& access, tessera::detail::Access how) const;
   /// Adds a mistake of an access, with tensor and element.
   void report(Mistake mistake, const LaneAccess& access);
-  /// Do both store by one instruction of their warp, which no barrier could order?
+  /// Do both store in one instruction of their warp, which no barrier could order?
   bool is_at_once(const Side& earlier, const LaneAccess& access, tessera::detail::Access how) const;
   void report_race(const Side& earlier, const LaneAccess& access, tessera::detail::Access how,
                    bool one_warp, bool same_value, Order order = Order::none);
-  /// Has the thread of the access waited for its own copies that are as old as the one of `owner`
-  /// that it meets? Then both have the wait that is needed, and a barrier is missing behind it.
+  /// Has the accessing thread waited for its own copies that are as old as the copy of `owner` that
+  /// it meets? Then both have waited, and a barrier after the wait is missing.
   bool has_waited_like(int owner, const LaneAccess& access) const;
-  /// Reports an access to what an asynchronous copy may still be writing; false: it races with it,
-  /// and the last write tells of that.
+  /// Reports an access to data that an asynchronous copy may still be writing; false: it races with
+  /// the copy, and the last write reports that.
   bool meet_pending(const LaneAccess& access, const Cell& cell, tessera::detail::Access how);
   void report_pending(const LaneAccess& access, const Cell& cell, tessera::detail::Access how);
   /// Reports those of `earlier` that nothing orders with the access; were there any?
@@ -405,7 +402,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
             tessera::detail::Access how, bool same_value);
   void read_by(const LaneAccess& access, tessera::detail::Access how);
   void write_by(const LaneAccess& access, tessera::detail::Access how);
-  /// Is it memory of a buffer that nobody had written before the launch?
+  /// Is it memory of a buffer that was not written before the launch?
   bool holds_nothing(const LaneAccess& piece) const;
   std::uint64_t bits_of_piece(const LaneAccess& whole, std::uint64_t offset);
   void read_tile(const LaneAccess& access, const Cell& cell);
@@ -420,7 +417,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
             static_cast<std::uint16_t>(access.thread), access.site};
   }
   void add_unwritten(const LaneAccess& piece, std::uint32_t warp_epoch);
-  /// Reads of one piece by one thread at one place become one: there are no more than were touched.
+  /// Merges reads of one piece by one thread at one position: there are no more than pieces.
   void merge_unwritten();
   void resolve_uninitialized();
   void collect_touched(BlockResult& out);
@@ -436,8 +433,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
 
   int thread_ = 0;
   EventLog* log_ = nullptr;
-  int stop_thread_ = -1;          ///< where a debugger stops it; -1: not in this block
-  bool stops_at_access_ = false;  ///< the next one
+  int stop_thread_ = -1;          ///< the thread for the debugger; -1: not in this block
+  bool stops_at_access_ = false;  ///< stop at the next access
   std::vector<EventLog> logs_;
   std::vector<const char*> superstep_of_;
   std::vector<Here> last_here_;   ///< of the last access or barrier of a thread
@@ -446,17 +443,17 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// barrier.
   std::vector<std::uint64_t> alive_, open_;
   int first_ended_ = -1;  ///< the first thread that has ended
-  int left_ = 0;          ///< threads that ended for an access that cannot be done
+  int left_ = 0;          ///< threads that ended at an impossible access
   std::atomic<bool> in_kernel_{false};
   std::uint64_t mode_ = 0;                 ///< kAsync, kSpecial
-  bool failed_ = false, stopped_ = false;  ///< what threads do while they are unwound is nothing
+  bool failed_ = false, stopped_ = false;  ///< events of unwinding threads do not count
   Outside outside_;
   tessera::detail::Access last_access_ = tessera::detail::Access::load;
 
   std::vector<Site> sites_;
   std::unordered_map<std::uint64_t, std::vector<std::uint16_t>> site_index_;
   Here multiply_add_here_;          ///< of the last one
-  std::int64_t multiply_adds_ = 0;  ///< there, not counted yet
+  std::int64_t multiply_adds_ = 0;  ///< there, not yet counted
   Here last_site_here_;
   std::uint16_t last_site_ = 0;
   std::vector<std::unique_ptr<AccessPoint>> points_;
@@ -465,7 +462,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   std::map<std::pair<const char*, std::uint64_t>, AccessPoint*> point_index_;
 
   WarpOrder order_;
-  std::uint64_t offset_[64] = {}, bits_[64] = {};  ///< of the instruction at hand
+  std::uint64_t offset_[64] = {}, bits_[64] = {};  ///< of the current instruction
   std::uint64_t active_ = 0;                       ///< its lanes
   int bytes_ = 0;                                  ///< of each
   Counters epoch_counters_;                        ///< since the last block barrier
@@ -477,18 +474,19 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   std::vector<Shadow> shadows_;
   std::vector<Async> async_;
   std::vector<std::byte> seen_;        ///< shared storage at the last block barrier
-  std::uint32_t seen_until_ = 1;       ///< the epoch behind that barrier
+  std::uint32_t seen_until_ = 1;       ///< the epoch after that barrier
   std::vector<TileAt> tiles_;          ///< of shared storage
   std::vector<int> tile_at_;           ///< by 16 bytes of shared storage; -1: none begins here
   std::vector<Unwritten> unwritten_;   ///< since the last barrier
-  std::size_t unwritten_room_ = 4096;  ///< before equal ones are looked for
-  std::vector<Here> barriers_;         ///< of the block so far, each place once
+  std::size_t unwritten_room_ = 4096;  ///< before equal ones are merged
+  std::vector<Here> barriers_;         ///< of the block so far, each position once
   std::vector<Ordering> orders_;       ///< by thread; empty: the block has no clocks
   std::vector<Stamp> stamps_;
-  std::vector<std::int64_t> cluster_rounds_;  ///< by thread: barriers of the cluster it came to
-  std::vector<std::uint32_t> replayed_;  ///< the stamp of each thread, as far as events are judged
+  /// by thread: barriers of the cluster that it reached
+  std::vector<std::int64_t> cluster_rounds_;
+  std::vector<std::uint32_t> replayed_;  ///< the stamp of each thread, up to the judged events
   Releases near_releases_;               ///< among the threads of the block
-  Here near_fence_;  ///< one that reaches no other block; line 0: there was none
+  Here near_fence_;                      ///< one that reaches no other block; line 0: none
   std::vector<PassedBy> passed_by_;
   std::map<std::pair<int, std::uint64_t>, std::vector<Past>> pasts_;  ///< by region and offset
   std::map<std::tuple<int, std::uint64_t, int>, Updated> updated_;    ///< and by thread
@@ -496,7 +494,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   std::vector<UnwrittenOutput> unwritten_outputs_;
   AsyncRules async_rules_{*this};
   AsyncCounts async_counts_{*this, rules_ ? &async_rules_ : nullptr};
-  std::vector<Here> polled_;  ///< where plain reads wait for a value
+  std::vector<Here> polled_;  ///< where plain reads poll a value
   std::vector<Mistake> mistakes_;
   std::size_t unlabelled_ = 0;  ///< mistakes from here on have no superstep yet
 };

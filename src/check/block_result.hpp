@@ -1,5 +1,5 @@
-// What the check of one block leaves, in places of the source that are still compared by address.
-// Results of blocks are added up in the order of the blocks. Private to src/check.
+// The result of checking one block. Source positions are still compared by address. Results are
+// added in the order of the blocks. Private to src/check.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace tessera::check {
 
-/// One kind of mistake between two places, with its first occurrence.
+/// One kind of mistake between two positions, with its first occurrence.
 struct Mistake {
   Kind kind = Kind::race;
   Severity severity = Severity::error;
@@ -24,27 +24,27 @@ struct Mistake {
   bool writes = true, other_writes = true;
   bool is_atomic = false, other_is_atomic = false;
   bool is_volatile = false, other_is_volatile = false;
-  bool of_block = false;  ///< of races: one is an atomic whose scope the other is beyond
+  bool of_block = false;  ///< of races: one is an atomic whose scope excludes the other
   Here near_fence;        ///< of races: a fence that reaches no other block; line 0: none
   bool same_value = false;
-  Order order = Order::none;     ///< of races: what is there of an order
-  Here atomic_here;              ///< of races: an atomic update that both sides do; line 0: none
-  bool polls = false;            ///< of races: the read is one that is repeated until it changes
+  Order order = Order::none;     ///< of races: the partial order that exists
+  Here atomic_here;              ///< of races: an atomic update on both sides; line 0: none
+  bool polls = false;            ///< of races: the read polls
   bool by_copy = false;          ///< of races: an asynchronous copy writes
   bool one_instruction = false;  ///< of races: two lanes store to one address at once
   bool repeats = false;          ///< of early_return: threads that ended have passed that barrier
-  bool is_exact = false;         ///< of faults: it happened there, and was not last seen there
+  bool is_exact = false;         ///< of faults: it happened there, not only last seen there
   std::uint32_t barrier = 0;     ///< of faults: barriers of the block so far, plus 1
-  int object = -1;               ///< what is accessed, as a number within its block
+  int object = -1;               ///< the accessed object, numbered within its block
   int thread = -1, other_thread = -1;
   std::int64_t block = -1, other_block = -1;  ///< linear; -1: none; the other: the same
   std::string tensor, superstep, detail, advice;
   std::vector<index_t> element;
-  std::int64_t byte = -1;  ///< of shared storage, where no tile is
+  std::int64_t byte = -1;  ///< of shared memory outside of a tile
   std::int64_t count = 1;
 };
 
-/// The same object of the program: quicker than is_same_place(), and enough within one file.
+/// The same source position: quicker than is_same_place(), and enough within one file.
 inline bool is_identical(const Here& a, const Here& b) {
   return a.file == b.file && a.line == b.line && a.column == b.column;
 }
@@ -54,8 +54,7 @@ inline bool is_same_place(const Here& a, const Here& b) {
          (a.file == b.file || std::string_view(a.file) == b.file);
 }
 
-/// Of one kind and between the same places, of races between the same lines. Which tensor it is, is
-/// for the caller to compare.
+/// The same kind and positions; of races, the same lines. The caller compares the tensors.
 inline bool is_same_mistake(const Mistake& a, const Mistake& b) {
   if (a.kind != b.kind || a.memory != b.memory || (a.other_block < 0) != (b.other_block < 0))
     return false;
@@ -67,20 +66,20 @@ inline bool is_same_mistake(const Mistake& a, const Mistake& b) {
   return same_line(a.here, b.here) && same_line(a.other_here, b.other_here);
 }
 
-/// Counts both; the first of the worse ones is shown.
+/// Adds their counts; keeps the first occurrence of the more severe one.
 inline void merge_mistake(Mistake& known, Mistake mistake) {
   const std::int64_t count = known.count + mistake.count;
   if (mistake.severity > known.severity) known = std::move(mistake);
   known.count = count;
 }
 
-/// Everything that was counted for one access of the source: one place, kind, memory and width.
+/// The counts of one access of the source: one position, kind, memory and width.
 struct AccessTotals {
   Here here;
   AccessSample sample;  ///< without location
 };
 
-/// An element of an output as one block left it: what other blocks may collide with.
+/// An output element after one block, to find collisions with other blocks.
 struct Touched {
   int region;
   std::uint64_t offset, bytes;
@@ -91,7 +90,7 @@ struct Touched {
   bool of_block, is_volatile;  ///< of the atomic writes
 };
 
-/// Two operations for each multiply-add, which alone is counted.
+/// Two operations for each multiply-add; only multiply-adds are counted.
 inline void add_flops(Counters& counters) { counters.flops = 2 * counters.fma_threads; }
 
 struct PlaceCounters {
@@ -106,10 +105,10 @@ struct AtomicElement {
   Here here;
 };
 
-/// So many reads of what no block may have written are kept of a block, and four times as many of
-/// all; further ones are findings at once.
+/// How many reads of possibly uninitialized data are kept of a block; four times as many are kept
+/// of all. Further ones become findings at once.
 inline constexpr std::size_t kMostUnwritten = 4096;
-/// A read of an output that nobody in the block had written.
+/// A read of an output element that the block had not written.
 struct UnwrittenOutput {
   int region;
   std::uint64_t offset;
@@ -123,12 +122,12 @@ struct BlockResult {
   std::vector<SuperstepCounters> supersteps;
   std::vector<AccessTotals> accesses;
   std::vector<Touched> touched;
-  std::vector<AtomicElement> atomics;  ///< of few; none where there are many
-  Here near_fence;                     ///< one that reaches no other block; line 0: there was none
-  bool is_ordered = false;             ///< it has clocks:
+  std::vector<AtomicElement> atomics;  ///< if there are few; none if there are many
+  Here near_fence;                     ///< one that reaches no other block; line 0: none
+  bool is_ordered = false;             ///< the block has clocks
   std::vector<OrderedTouch> ordered;
   std::vector<GatePhase> gate_phases;
-  std::vector<UnwrittenOutput> unwritten;  ///< which another block may have written in time
+  std::vector<UnwrittenOutput> unwritten;  ///< another block may have written it in time
 };
 
 }  // namespace tessera::check

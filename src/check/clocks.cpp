@@ -79,8 +79,8 @@ bool conflict(const Past& a, const Past& b) {
 }
 
 namespace {
-/// Updates of one element are a chain: each finds what those before it have left. So a store by the
-/// thread whose update came last can be overwritten by none of them.
+/// Updates of one element form a chain: each sees all before it. So none of them can overwrite a
+/// store by the thread whose update came last.
 bool ends_the_chain(const Past& store, const Past& update) {
   const bool reaches =
       store.when.block == update.when.block || !(store.of_block || update.of_block);
@@ -92,7 +92,7 @@ bool ends_the_chain(const Past& store, const Past& update) {
 Order order_of(const Past& a, const Past& b) {
   if (ends_the_chain(a, b) || ends_the_chain(b, a)) return Order::ordered;
   if (covers(b.before, a.when) || covers(a.before, b.when)) return Order::ordered;
-  // An atomic load never sees less than an atomic before it in its thread.
+  // An atomic load never sees an older value than an earlier atomic of its thread.
   const auto after = [](const Past& later, const Past& earlier) {
     return covers(later.read, earlier.when);
   };

@@ -1,10 +1,9 @@
-// What is ordered before what by fences with atomics, by named barriers and by barriers of some
-// lanes: vector clocks, kept sparse. A kernel that has none of these has no clocks. Private to
-// src/check.
+// The order by fences with atomics, by named barriers and by barriers of some lanes: sparse vector
+// clocks. A kernel without these has no clocks. Private to src/check.
 //
-// A thread's time is its tick, which grows with each fence and each such barrier. A fence gathers
-// what is ordered before it; an atomic update after it leaves that with the element; an atomic that
-// reads the element takes it; and a fence after that makes it count.
+// A thread's time is its tick, which grows with each fence and each such barrier. A fence collects
+// what is ordered before it; an atomic update after it stores that with the element; an atomic that
+// reads the element takes it; a fence after that read makes it effective.
 #pragma once
 
 #include <atomic>
@@ -20,22 +19,22 @@
 
 namespace tessera::check {
 
-/// When in its block an access was done.
+/// The time of an access in its block.
 struct Moment {
   std::int64_t block = 0;
   std::uint32_t epoch = 0, warp_epoch = 0, tick = 0;
   int thread = 0, warp = 0;
 };
 
-/// What is ordered before something.
+/// What is ordered before an event.
 class Clock {
  public:
-  /// All that the block did in earlier epochs.
+  /// All events of the block in earlier epochs.
   void add_epochs(std::int64_t block, std::uint32_t epoch);
-  /// All that the thread did in earlier ticks; the warp in earlier warp epochs.
+  /// All events of the thread in earlier ticks; of the warp in earlier warp epochs.
   void add_thread(std::int64_t block, int thread, std::uint32_t tick);
   void add_warp(std::int64_t block, int warp, std::uint32_t warp_epoch);
-  /// False: nothing was new.
+  /// Returns false if nothing was new.
   bool join(const Clock& other);
   bool covers(const Moment& moment) const;
 
@@ -48,13 +47,13 @@ class Clock {
 };
 using ClockPtr = std::shared_ptr<const Clock>;
 
-/// Both; the first itself where the second adds nothing.
+/// The union; the first itself if the second adds nothing.
 ClockPtr joined(const ClockPtr& a, const ClockPtr& b);
 inline bool covers(const ClockPtr& clock, const Moment& moment) {
   return clock != nullptr && clock->covers(moment);
 }
 
-/// What the elements of one memory hold for who reads them atomically.
+/// The order that an atomic read of the elements of one memory takes.
 class Releases {
  public:
   void release(const void* address, const ClockPtr& clock);
@@ -65,13 +64,13 @@ class Releases {
   std::unordered_map<const void*, ClockPtr> clocks_;
 };
 
-/// Of all blocks of a launch.
+/// For all blocks of a launch.
 struct LaunchOrder {
   std::atomic<bool> has_fences{false};
   std::mutex mutex;
   Releases releases;  ///< of global memory
 
-  /// Atomic updates are numbered in the order in which they are carried out.
+  /// Atomic updates are numbered in the order of their execution.
   std::uint32_t next_turn() { return turns_.fetch_add(1) + 1; }
 
  private:
@@ -82,31 +81,31 @@ struct LaunchOrder {
 struct Stamp {
   std::uint32_t tick = 0;
   ClockPtr before;  ///< what is ordered before its accesses
-  ClockPtr read;    ///< and what an atomic has read, which a fence would add
+  ClockPtr read;    ///< and what an atomic has read; a fence adds it
 };
 
-/// An access to one piece of memory: who, when, how.
+/// An access to one piece of memory: thread, time, kind.
 struct Past {
   Moment when;
   tessera::detail::Access how = tessera::detail::Access::load;
   std::uint16_t site = 0;
-  bool of_block = false;     ///< of an atomic: other blocks are beyond its scope
+  bool of_block = false;     ///< of an atomic: its scope excludes other blocks
   bool is_volatile = false;  ///< of an atomic: a volatile access
   std::uint64_t bits = 0;
   ClockPtr before, read;
   /// Of an atomic update: a turn before it. Of a plain store: one after the last update of the
-  /// element by the store's own thread, which has met all updates before; 0: there was none.
+  /// element by the same thread, which saw all earlier updates; 0: there was none.
   std::uint32_t turn = 0;
 };
 
 /// Why two accesses are not ordered; `ordered`: they are.
 enum class Order : std::uint8_t { ordered, lacks_acquire, none };
 Order order_of(const Past& a, const Past& b);
-/// At least one writes, and not both are atomic with a scope that the other is in.
+/// At least one writes, and not both are atomics whose scopes include each other.
 bool conflict(const Past& a, const Past& b);
 bool conflict(tessera::detail::Access a, tessera::detail::Access b);  ///< of any scope
 
-/// One that blocks are compared by.
+/// Used to compare blocks.
 struct OrderedTouch {
   int region;
   std::uint64_t offset;

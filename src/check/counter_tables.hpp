@@ -9,15 +9,15 @@
 
 namespace tessera::check {
 
-/// Requests by line and by superstep: how many to global and shared memory, what each of them
-/// takes, how many lanes take part, operations.
+/// Requests by line and by superstep: how many to global and shared memory, the cost of each, how
+/// many lanes take part, operations.
 std::string line_table(const Report& report);
 std::string superstep_table(const Report& report);
 
-/// What the warps of the kernel carried out, a row for each kind of which there is any.
+/// The executed warp instructions, a row for each kind that occurs.
 std::string instruction_table(const Counters& total);
 
-/// What the counters do not hold, or hold by a rule that nobody has measured. One sentence each.
+/// What the counters omit, or count by a rule without a measurement. One sentence each.
 std::vector<std::string> counter_notes(const Counters& total);
 
 }  // namespace tessera::check

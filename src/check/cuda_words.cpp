@@ -1,4 +1,4 @@
-// Hints and advice in the words of CUDA, for programs in plain CUDA.
+// Hints and advice in the terms of CUDA, for programs in plain CUDA.
 #include "cuda_words.hpp"
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Hints and advice speak the words of Tessera's language; those for plain CUDA are translated.
+// Hints and advice use the terms of Tessera's language; this translates those for plain CUDA.
 // Private to src/check.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace tessera::check {
 
-/// A hint of a finding, or a remedy of explain, in the words of CUDA.
+/// A hint of a finding, or an advice of explain, in the terms of CUDA.
 std::string in_cuda(std::string text);
 
 }  // namespace tessera::check

@@ -1,4 +1,4 @@
-// The words of findings: what happened, what probably causes it, what to try.
+// The texts of findings: what happened, the likely cause, what to try.
 #include <array>
 #include <string>
 #include <string_view>
@@ -17,7 +17,7 @@ std::string file_name(const Here& here) {
 std::string place(const Here& here) {
   return here.line == 0 ? std::string("an unknown line") : cat(file_name(here), ":", here.line);
 }
-/// What a thread does to `what`.
+/// The verb for a thread's access to `what`.
 std::string access_text(bool writes, bool is_atomic, const std::string& what) {
   if (is_atomic) return cat("atomically ", writes ? "updates " : "loads ", what);
   return cat(writes ? "writes " : "reads ", what);
@@ -25,7 +25,7 @@ std::string access_text(bool writes, bool is_atomic, const std::string& what) {
 std::string access_text(const Mistake& m, const std::string& what) {
   return access_text(m.writes, m.is_atomic && !m.is_volatile, what);
 }
-/// Why nothing orders the two of a race.
+/// Why the two accesses of a race are not ordered.
 std::string order_text(const Mistake& m) {
   const std::string near =
       m.near_fence.line == 0 ? std::string()
@@ -257,7 +257,7 @@ std::string uninitialized_hint(const Mistake& m) {
              : "write the output before reading it; with beta = 0 it holds nothing";
 }
 
-/// By kind; races and reads of what holds nothing depend on more than that.
+/// By kind; the texts of races and uninitialized reads depend on more.
 constexpr std::array<std::string_view, kKindNames.size()> kHints = {
     "",
     "guard the access: if (C.contains(row, col)) ...",

@@ -1,4 +1,4 @@
-// The numbers of the devices, and the two models that need no more: occupancy and roofline.
+// The numbers of the devices, and the two models that need nothing else: occupancy and roofline.
 #include "tessera/check/device_model.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr int kRegistersPerPiece = 256, kPartsOfAnSm = 4, kSmemPieceBytes = 128;
 /// Multiply-adds of 32-bit integers, capabilities 8.0 and 9.0.
 constexpr int kI32PerSmClock = 64;
 
-/// What compute capabilities 8.0 and 9.0 have in common, for the models to fill in.
+/// The common part of compute capabilities 8.0 and 9.0; each model adds the rest.
 constexpr DeviceModel common() {
   DeviceModel out{};
   out.threads_per_block = 1024;

@@ -1,8 +1,8 @@
-// What one thread has done and its warp has not carried out yet: 24 bytes for each access, of which
-// there are never more than a few hundred. Private to src/check.
+// The events of one thread that its warp has not executed yet: 24 bytes for each access, at most a
+// few hundred. Private to src/check.
 //
-// Lanes at the same point at the same step are one instruction of the warp. The key of an access
-// orders it by line, column, loads before stores.
+// Lanes at the same position and step are one instruction of the warp. The key of an access orders
+// it by line, column, loads before stores.
 #pragma once
 
 #include <algorithm>
@@ -25,16 +25,16 @@ enum class EventKind : std::uint8_t {
   atomic,
   commit,
   wait,
-  order  ///< from here on another stamp holds for the thread
+  order  ///< from here on the thread has another stamp
 };
 
-/// One access of the source: a place, kind, memory and width.
+/// One access of the source: a position, kind, memory and width.
 struct AccessPoint {
   const char* file = nullptr;
   std::uint64_t key = 0;
   std::uint16_t site = 0;
   AccessSample sample;
-  std::uint32_t order_time = 0;  ///< its node in the WarpOrder's graph, where that is of this time
+  std::uint32_t order_time = 0;  ///< its node in the WarpOrder's graph, if that graph is current
   int order_node = 0;
 };
 
@@ -67,13 +67,13 @@ constexpr EventKind kind_of(std::uint64_t key) { return static_cast<EventKind>(k
 constexpr int region_of(std::uint64_t key) { return static_cast<int>(key >> 8 & 0xffff); }
 constexpr int bytes_of(std::uint64_t key) { return 1 << (key & 0xff); }
 
-/// Room for a fixed number of events, made when there is a first one. The events of a warp stay in
-/// the processor's cache.
+/// A buffer for a fixed number of events, allocated at the first one. The events of a warp stay in
+/// the CPU's cache.
 class EventLog {
  public:
   static constexpr std::size_t kRoom = 256;
 
-  /// Where the log is not full.
+  /// Requires that the log is not full.
   void add(const Event& event) {
     if (begin_ == nullptr) [[unlikely]] {
       begin_ = std::make_unique<Event[]>(kRoom);
@@ -87,7 +87,7 @@ class EventLog {
   const Event* begin() const { return begin_.get(); }
   const Event* end() const { return next_; }
   void clear() { next_ = begin_.get(); }
-  /// Forgets the events before this one.
+  /// Removes the events before this one.
   void drop_before(const Event* event) { next_ = std::copy(event, end(), begin_.get()); }
 
  private:

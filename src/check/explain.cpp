@@ -14,7 +14,7 @@ namespace tessera::check {
 
 namespace {
 
-/// The blocks that were not checked are taken to be like those that were.
+/// The unchecked blocks are assumed to be like the checked ones.
 double scale_of(const Report& report) {
   const Summary& s = report.summary;
   return s.checked_blocks > 0 && s.checked_blocks < s.blocks
@@ -22,8 +22,8 @@ double scale_of(const Report& report) {
              : 1;
 }
 
-/// Bytes of each touched element, once; all of a tensor where only some blocks were checked. What
-/// the lanes asked for where an element type is not known.
+/// Bytes of each touched element, once; all of a tensor if only some blocks were checked. If an
+/// element type is unknown, the bytes that the lanes requested.
 double compulsory_bytes(const Report& report) {
   const bool sampled = scale_of(report) > 1;
   double sum = 0;

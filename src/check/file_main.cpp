@@ -1,6 +1,6 @@
-// The program of `tessera check FILE.cpp`: see file.hpp. Whatever ends it, there is a report: a
-// thread that dies of a signal is a finding already, one that calls exit() becomes one here, and
-// for the rest the command sees that the report is missing.
+// The program of `tessera check FILE.cpp`: see file.hpp. There is a report however it ends: a
+// signal in a thread is already a finding, a call of exit() becomes one here, and in other cases
+// the command notices that the report is missing.
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -71,7 +71,7 @@ bool write(const std::string& path, const std::string& text) {
   return written && closed;
 }
 
-/// The report, or nothing but an exit code, as the command finds it: whole or not at all.
+/// Writes the report, or only an exit code, for the command: complete or not at all.
 bool leave(const Printing& to, int code, const std::string& text) {
   if (to.report.empty()) return write({}, text);
   const std::string unfinished = to.report + ".part";
@@ -95,7 +95,7 @@ int print(const Printing& to, Report report) {
   return kCouldNotCheck;
 }
 
-/// The file has not the form that is asked for. Returns the exit code.
+/// The file does not have the required form. Returns the exit code.
 int refuse(const Printing& to, bool has_any) {
   const Error error =
       has_any
@@ -113,10 +113,10 @@ int refuse(const Printing& to, bool has_any) {
   return code;
 }
 
-/// What exit() finds while a kernel runs.
+/// What exit() uses while a kernel runs.
 Printing* unfinished = nullptr;
 
-/// Registered with atexit, so it runs on the stack of whoever called exit(): the report needs more.
+/// Registered with atexit, so it runs on the stack of the caller of exit(): the report needs more.
 void report_the_exit() {
   if (unfinished == nullptr) return;
   const auto* const recorder = static_cast<BlockRecorder*>(tessera::detail::recorder);
@@ -134,7 +134,7 @@ void report_the_exit() {
 int file_main(int argc, char** argv, CheckKernel* check_kernel,
               std::uint64_t (*end_of_block)(std::uint64_t address),
               CheckKernelOfShape* check_shape) {
-  static Printing printing;  // an exit() in the kernel looks at it
+  static Printing printing;  // an exit() in the kernel reads it
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   heap_block_end = end_of_block;
   int code = kCouldNotCheck;

@@ -1,4 +1,4 @@
-// Where a finding is shown by formats that need a place for each, and how its file is named there.
+// The source position of a finding, for formats that need one, and the name of its file there.
 // Private to src/check.
 #pragma once
 
@@ -9,16 +9,16 @@
 
 namespace tessera::check {
 
-/// The place of a finding; of one without a place the first line of the file that was checked, or
-/// of the kernel's first access. line 0: nobody knows any.
+/// The position of a finding; if it has none, the first line of the checked file, or of the
+/// kernel's first access. line 0: unknown.
 Location place_of(const Report& report, const Finding& finding);
 
-/// Another place of a finding, and what it is.
+/// Another position of a finding, and its role.
 struct OtherPlace {
   Location location;
   std::string what;  ///< "the other access"
 };
-/// First the one that the finding conflicts with, then where else it shows, each place once.
+/// First the one that the finding conflicts with, then its other positions, each once.
 std::vector<OtherPlace> other_places(const Report& report, const Finding& finding);
 
 /// "race in shared memory".
@@ -27,7 +27,7 @@ std::string title_of(const Finding& finding);
 std::string current_folder();
 /// GITHUB_WORKSPACE, else the nearest folder from here upwards with .git, else the current one.
 std::string checkout_folder();
-/// `file` as seen from `folder`, where it is below it; else its whole path.
+/// `file` relative to `folder`, if it is below it; else its whole path.
 std::string path_from(const std::string& folder, const std::string& file);
 
 }  // namespace tessera::check

@@ -11,7 +11,7 @@ namespace {
 
 Location location_of(const Here& here) { return {here.file, here.line, here.column}; }
 
-/// What a collision of blocks only knows as region and distance.
+/// The tensor and element of a collision between blocks, from region and offset.
 void name_element(Mistake& mistake, const RunContext& context) {
   if (mistake.other_block < 0 || mistake.memory != Memory::global) return;
   const auto number = static_cast<std::size_t>(std::stoi(mistake.tensor));
@@ -87,7 +87,7 @@ Coverage coverage_of(const detail::Buffer& buffer, const RunContext& context,
   return out;
 }
 
-/// What coverage says: elements that nobody used.
+/// The findings of coverage: unused elements.
 void judge_coverage(const Coverage& c, const RunContext& context, MergedBlocks& merged) {
   const auto report = [&](Kind kind, Severity severity, std::int64_t count, std::string detail) {
     if (count == 0) return;
@@ -113,7 +113,7 @@ void judge_coverage(const Coverage& c, const RunContext& context, MergedBlocks& 
       cat(c.written - c.written_once, " of ", c.elements, " elements were written more than once"));
 }
 
-/// A block that ended early leaves things undone.
+/// A block that ended early leaves elements unwritten.
 bool ends_a_block(Kind kind) {
   static constexpr Kind kKinds[] = {
       Kind::exception,        Kind::endless,         Kind::stack_overflow, Kind::crash,
@@ -136,8 +136,8 @@ void add_head(Report& out, const RunContext& context) {
   out.registers = context.options.registers;
 }
 
-/// Races of one superstep that meet at one line mostly lack one barrier: where some of them are
-/// errors, a warp barrier would be too little for the others.
+/// Races of one superstep at one line mostly lack the same barrier: if some of them are errors, a
+/// warp barrier would not be enough for the others.
 void blame_one_barrier(std::vector<Finding>& findings) {
   for (auto& f : findings) {
     if (f.kind != Kind::race || f.severity != Severity::warning) continue;
@@ -152,8 +152,8 @@ void blame_one_barrier(std::vector<Finding>& findings) {
   }
 }
 
-/// What comes first among findings of one severity: a copy that nobody has waited for is why its
-/// accesses race, a race is why a read finds nothing, and any of them why something is left out.
+/// The order among findings of one severity: a copy without a wait causes races, a race causes a
+/// read of uninitialized data, and any of them causes missing elements.
 int rank_of(Kind kind) {
   if (kind == Kind::async_not_waited || kind == Kind::async_never_waited ||
       (kind >= Kind::bulk_not_awaited && kind < Kind::stuck))
@@ -162,7 +162,7 @@ int rank_of(Kind kind) {
   return kind == Kind::never_read || kind == Kind::never_written ? 3 : 2;
 }
 
-/// What was read beside an atomic update is tested by another.
+/// A read beside an atomic update is covered by another rule.
 bool is_of_guess(const Mistake& m, const RunContext& context) {
   return m.kind == Kind::race && m.is_atomic && !m.other_writes && !m.other_is_atomic &&
          context.launch.is_guess && context.launch.is_guess(m.other_here);
@@ -218,7 +218,7 @@ Report finish_report(const RunContext& context, MergedBlocks& merged,
   if (context.options.correctness && all_ended) judge_unseen(context, recorders, merged);
   if (!recorders.empty() || volume(launch.grid) == 0) {
     for (const auto& buffer : launch.buffers) {
-      if (launch.is_cuda) break;  // which of them are inputs, and of which launch, nobody says
+      if (launch.is_cuda) break;  // nothing says which of them are inputs, and of which launch
       out.coverage.push_back(coverage_of(buffer, context, recorders));
       if (context.options.correctness && complete && !recorders.empty())
         judge_coverage(out.coverage.back(), context, merged);

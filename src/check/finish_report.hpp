@@ -6,18 +6,18 @@
 
 namespace tessera::check {
 
-/// Blocks that were to be checked, and those that came to their end.
+/// The number of blocks to check, and of those that completed.
 struct Progress {
   std::int64_t wanted = 0, checked = 0;
 };
 Report finish_report(const RunContext& context, MergedBlocks& merged,
                      const std::vector<const BlockRecorder*>& recorders, Progress progress);
 
-/// Reports elements of outputs that are others than before, though no recorder was told of a write.
+/// Reports elements of outputs that changed although no recorder saw a write.
 void judge_unseen(const RunContext& context, const std::vector<const BlockRecorder*>& recorders,
                   MergedBlocks& merged);
 
-/// What happened, and the likely cause with what to try, in sentences.
+/// What happened, the likely cause and what to try, in sentences.
 std::string problem_of(const Mistake& mistake, const RunContext& context);
 std::string hint_of(const Mistake& mistake);
 

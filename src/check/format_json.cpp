@@ -145,8 +145,7 @@ ordered_json json_of_all(const List& list) {
   return out;
 }
 
-/// Which counters follow a rule that nobody has measured on the devices, and how many requests of
-/// this run did.
+/// Which counters follow a rule without a measurement, and how many requests of this run used it.
 ordered_json unmeasured_json(const Counters& c) {
   ordered_json out = ordered_json::array();
   const auto add = [&](const char* rule, const char* counter, std::int64_t requests) {
@@ -172,7 +171,7 @@ ordered_json counters_json(const Report& report) {
 
 std::string at_place(const Location& at) { return cat(at.file, ":", at.line); }
 
-/// A case of JUnit up to what becomes of it: the kernel, or a finding, with its place.
+/// A JUnit case up to its result: the kernel, or a finding, with its position.
 std::string junit_head(const Report& report, const std::string& finding, const Location& at) {
   std::string name =
       report.problem.empty() ? report.kernel : cat(report.kernel, " ", report.problem);
@@ -189,7 +188,7 @@ std::string junit_case(const Report& report, const Finding& f, const std::string
   return cat(junit_head(report, title, f.location), "\n      ", outcome, "\n    </testcase>\n");
 }
 
-/// A note is no failure.
+/// A note is not a failure.
 std::string outcome_of(const Finding& f) {
   const std::string text = escaped(cat(name(f.severity), ": ", name(f.kind), ", ", f.count,
                                        f.count == 1 ? " time\n" : " times\n", f.problem, "\n",

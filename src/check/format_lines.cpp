@@ -1,4 +1,4 @@
-// A report in lines: as compilers write theirs, and as commands of GitHub Actions. See format.hpp.
+// A report in lines: like compiler messages, and as commands of GitHub Actions. See format.hpp.
 #include "finding_places.hpp"
 #include "tessera/check/format.hpp"
 #include "tessera/core/text.hpp"
@@ -7,7 +7,7 @@ namespace tessera::check {
 
 namespace {
 
-/// One line of text: what a finding says may have several.
+/// One line of text: a finding's message may have several.
 std::string in_one_line(std::string text) {
   for (char& c : text) c = c == '\n' || c == '\r' ? ' ' : c;
   return text;
@@ -34,7 +34,7 @@ std::string gcc_finding(const Report& report, const Finding& f, const std::strin
   return out;
 }
 
-/// What GitHub's runner reads back; in a property a colon or a comma would end it.
+/// Escapes as GitHub's runner unescapes; in a property a colon or a comma would end it.
 std::string github_text(std::string_view text, bool is_property) {
   std::string out;
   for (const char c : text) {
@@ -60,7 +60,7 @@ std::string github_command(const char* command, const std::string& folder, const
   return cat(out, "title=", github_text(title, true), "::", github_text(text, false), "\n");
 }
 
-/// All in one annotation: GitHub shows few of a step.
+/// Everything in one annotation, since GitHub shows few for each step.
 std::string github_finding(const Report& report, const Finding& f, const std::string& folder) {
   std::string text = cat(f.problem, times(f));
   for (const OtherPlace& other : other_places(report, f))
@@ -74,7 +74,7 @@ std::string github_finding(const Report& report, const Finding& f, const std::st
                         text);
 }
 
-/// The last line of both, behind what suppressions did not meet.
+/// The last line of both formats, after the unused suppressions.
 std::string ending(const Report& report) {
   std::string out;
   for (const std::string& each : report.unused_suppressions)

@@ -14,10 +14,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Relative addresses are seen from here.
+/// Relative paths refer to this folder.
 constexpr const char* kRoot = "%SRCROOT%";
 
-/// A path as a URI has it: RFC 3986, everything but unreserved characters and slashes in percent.
+/// A path as a URI: RFC 3986, everything but unreserved characters and slashes percent-encoded.
 std::string uri_path(const std::string& path) {
   static constexpr char kDigits[] = "0123456789ABCDEF";
   static constexpr std::string_view kPlain =
@@ -31,7 +31,7 @@ std::string uri_path(const std::string& path) {
   return out;
 }
 
-/// In a message brackets make a link.
+/// Brackets would start a link in a message.
 std::string message_text(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -58,7 +58,7 @@ ordered_json physical_json(const std::string& folder, const Location& at) {
            {{"artifactLocation", artifact_json(folder, at.file)}, {"region", std::move(region)}}}};
 }
 
-/// The link to a document, where the documents are known to be.
+/// The link to a document, if the location of the documents is known.
 std::string docs_link(const char* page) {
   const char* const docs = std::getenv("TESSERA_DOCS");
   if (docs == nullptr || *docs == '\0') return {};
@@ -87,7 +87,7 @@ ordered_json rules_json() {
   return out;
 }
 
-/// The same for one finding as long as its code stays, whatever lines are put above it.
+/// A stable identifier of a finding: it does not depend on line numbers.
 std::string fingerprint(const Report& report, const Finding& f, const std::string& file) {
   return cat(report.kernel, "|", name(f.kind), "|", name(f.memory), "|", f.tensor, "|", file, "|",
              f.superstep, "|", f.location.column, "|", f.other.column);
@@ -145,7 +145,7 @@ ordered_json results_json(const Report& report, const std::string& folder) {
   ordered_json out = ordered_json::array();
   for (const Finding& f : report.findings) {
     out.push_back(result_json(report, f, folder));
-    // With one accepted finding in a run all others must say that they are not.
+    // If one result of a run is suppressed, SARIF requires that all others say they are not.
     if (!report.suppressed.empty()) out.back()["suppressions"] = ordered_json::array();
   }
   for (const Suppressed& s : report.suppressed) {
@@ -183,7 +183,7 @@ std::string to_sarif(const Report& report) {
                          {"rules", rules_json()}};
   if (const std::string link = docs_link("checker.md"); !link.empty())
     driver["informationUri"] = link;
-  // One log for each file: code scanning tells them apart by what stands before the last slash.
+  // One log for each file: code scanning distinguishes them by the part before the last slash.
   const std::string what = report.source.empty() ? report.kernel : path_from(folder, report.source);
   const ordered_json run = {
       {"tool", {{"driver", std::move(driver)}}},

@@ -1,4 +1,4 @@
-// Remembers the blocks that exist: see heap_blocks.hpp.
+// Records the allocated heap blocks: see heap_blocks.hpp.
 #include "tessera/check/heap_blocks.hpp"
 
 #include <cstdlib>
@@ -13,7 +13,7 @@ namespace tessera::check {
 
 namespace {
 
-/// Memory that is not remembered, for what remembers.
+/// An allocator whose memory is not recorded, for the record itself.
 template <class T>
 struct Malloc {
   using value_type = T;
@@ -28,7 +28,7 @@ struct Malloc {
   bool operator==(const Malloc&) const = default;
 };
 
-/// The blocks that exist: their ends by their first bytes.
+/// The allocated blocks: their ends by their first bytes.
 struct HeapBlocks {
   std::mutex mutex;
   std::map<std::uint64_t, std::uint64_t, std::less<>,
@@ -37,7 +37,7 @@ struct HeapBlocks {
 
   static HeapBlocks& all() {
     static HeapBlocks* const blocks = new (std::malloc(sizeof(HeapBlocks))) HeapBlocks;
-    return *blocks;  // never destroyed: others free blocks until the very end
+    return *blocks;  // never destroyed: other code frees blocks until the very end
   }
   void* added(void* at, std::size_t bytes) {
     if (at == nullptr) throw std::bad_alloc();

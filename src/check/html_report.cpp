@@ -1,4 +1,4 @@
-// Puts the sections of a page together: see check/html_report.hpp.
+// Assembles the sections of a page: see check/html_report.hpp.
 #include "tessera/check/html_report.hpp"
 
 #include "base/markup.hpp"
@@ -35,7 +35,7 @@ std::string stages(const Subject& s) {
              picture_box(picture));
 }
 
-/// The sections of a page, with links to them in front; one without a body is left out.
+/// The sections of a page, after links to them; an empty one is omitted.
 struct Section {
   std::string_view id, title;
   std::string body;
@@ -65,7 +65,7 @@ std::string both(const std::vector<Subject>& subjects, const Piece& piece) {
   return cat("<div class=\"pair\">\n<div>\n", left, "</div>\n<div>\n", right, "</div>\n</div>\n");
 }
 
-/// The same of what needs room: one below the other in windows that have none.
+/// The same for wide pieces: one below the other in narrow windows.
 template <class Piece>
 std::string both_wide(const std::vector<Subject>& subjects, const Piece& piece) {
   std::string out;

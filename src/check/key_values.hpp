@@ -1,4 +1,4 @@
-// Reads "key=value key="two words"", the words of suppressions and of --stop-at. Private to
+// Parses "key=value key="two words"", the syntax of suppressions and of --stop-at. Private to
 // src/check.
 #pragma once
 

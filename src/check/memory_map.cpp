@@ -12,7 +12,7 @@ namespace tessera::check {
 
 namespace {
 
-/// Distances of the first and the last element from data().
+/// Offsets of the first and the last element from data().
 struct Reach {
   index_t low = 0, high = 0;
 };

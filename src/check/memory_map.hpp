@@ -1,5 +1,5 @@
-// Which memory an address is: the block's shared storage, an argument of the kernel, the thread's
-// own stack, constants, or nothing that the kernel may touch. Private to src/check.
+// What an address belongs to: the block's shared memory, an argument of the kernel, the thread's
+// own stack, constants, or nothing that the kernel may access. Private to src/check.
 #pragma once
 
 #include <cstddef>
@@ -21,21 +21,21 @@ struct Region {
   int buffer = -1;  ///< number of the kernel's tensor
 };
 
-/// Where the block of the heap ends that holds an address; 0: no block does; null: nobody knows.
+/// The end of the heap block that contains an address; 0: no block does; null: unknown.
 extern std::uint64_t (*heap_block_end)(std::uint64_t address);
 
-/// The tensors of a launch as regions of memory. Overlapping ones are one region, an output if one
-/// of them is. Those without an element or with a null pointer are none; what
-/// lies behind the block of the heap in which a tensor begins belongs to none either.
+/// The tensors of a launch as regions of memory. Overlapping ones form one region, an output if one
+/// of them is. Tensors without elements or with a null pointer have none; memory past the heap
+/// block in which a tensor begins belongs to none either.
 std::vector<Region> regions_of(const std::vector<detail::Buffer>& buffers);
 
-/// The bytes of a region as they are now; fewer where the process has no memory behind them.
+/// The current bytes of a region; fewer if the process has no memory there.
 std::vector<std::byte> copy_of(const Region& region);
 
-/// Does the tensor have a null pointer and, counted from there, this address?
+/// Does the tensor have a null pointer and, counted from it, this address?
 bool lies_in_null(const detail::Buffer& buffer, std::uint64_t address);
 
-/// The coordinates of the element that holds the byte at `offset` bytes from data(); false where
+/// The coordinates of the element that contains the byte at `offset` bytes from data(); false if
 /// the layout has none.
 bool coordinates_of(const Layout& layout, std::int64_t offset, std::vector<index_t>& out);
 

@@ -1,5 +1,5 @@
-// Counts sectors and wavefronts. Most warps are contiguous, broadcast or strided: those are told in
-// one pass over the lanes; the others pay for a small table of what was seen.
+// Counts sectors and wavefronts. Most warps are contiguous, broadcast or strided: one pass over the
+// lanes counts these; the others need a small hash table.
 #include "tessera/check/memory_rules.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ void for_each_lane(std::uint32_t lanes, Body&& body) {
   for (; lanes != 0; lanes &= lanes - 1) body(std::countr_zero(lanes));
 }
 
-/// Distinct numbers, at most 127 of them: all words or sectors of a warp. Open addressing.
+/// Distinct numbers, at most 127: all words or sectors of a warp. Open addressing.
 class Distinct {
  public:
   /// True if `key` is new.
@@ -54,9 +54,9 @@ bool contiguous(const WarpAccess& access, GlobalCost& out) {
   return true;
 }
 
-/// Lanes whose addresses never fall. False as soon as one does.
+/// Lanes with ascending addresses. Returns false at the first descent.
 bool ascending(const WarpAccess& access, GlobalCost& out) {
-  std::uint64_t before = 0, next = 0;  // the first sector that no lane has touched yet
+  std::uint64_t before = 0, next = 0;  // the first untouched sector
   int sectors = 0, addresses = 0;
   for (std::uint32_t left = access.active; left != 0; left &= left - 1) {
     const std::uint64_t address = access.address[std::countr_zero(left)];
@@ -81,7 +81,7 @@ int passes(const WarpAccess& access) {
     low = std::min(low, access.address[lane]);
     high = std::max(high, access.address[lane]);
   });
-  // All within one row of banks: no bank has two words, whatever the lanes do.
+  // All in one row of banks: no bank has two words.
   if ((high + access.bytes - 1) / kBankBytes - low / kBankBytes < kBanks) return 1;
   Distinct words;
   std::uint8_t count[kBanks] = {};
@@ -125,8 +125,7 @@ SharedCost in_phases(const WarpAccess& access, int lanes) {
   return out;
 }
 
-/// Every active lane has the address of its neighbour `lane xor distance`, as far as that is
-/// active.
+/// Every active lane has the address of its neighbour `lane xor distance`, if that is active.
 bool paired(const WarpAccess& access, int distance) {
   for (std::uint32_t left = access.active; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left), other = lane ^ distance;

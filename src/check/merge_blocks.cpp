@@ -148,7 +148,7 @@ void MergedBlocks::collide(const Touched& touched, std::int64_t block, const Fir
   mistake.severity = Severity::error;
   const Here mine = mine_writes ? touched.write : touched.read;
   const Here theirs = places_[first_wrote ? first.write : first.read];
-  const bool mine_first = mine_writes;  // the write is what is reported
+  const bool mine_first = mine_writes;  // the finding is reported at the write
   mistake.here = mine_first ? mine : theirs;
   mistake.other_here = mine_first ? theirs : mine;
   const int my_thread = mine_writes ? touched.writer : touched.reader;
@@ -167,7 +167,7 @@ void MergedBlocks::collide(const Touched& touched, std::int64_t block, const Fir
   mistake.other_is_volatile =
       mistake.other_is_atomic && (mine_first ? first.is_volatile : touched.is_volatile);
   mistake.of_block = of_block && mistake.is_atomic && mistake.other_is_atomic;
-  mistake.tensor = cat(touched.region);  // resolved with the element by whoever knows the tensors
+  mistake.tensor = cat(touched.region);  // the caller resolves it with the element
   mistake.element = {static_cast<index_t>(touched.offset)};
   explain_order(mistake);
   add_mistake(mistake);
@@ -201,7 +201,7 @@ void MergedBlocks::race(const OrderedTouch& mine, const OrderedTouch& theirs, Or
     return t.past.how == tessera::detail::Access::atomic ||
            t.past.how == tessera::detail::Access::atomic_load;
   };
-  const OrderedTouch& first = writes(mine) ? mine : theirs;  // the write is what is reported
+  const OrderedTouch& first = writes(mine) ? mine : theirs;  // the finding is reported at the write
   const OrderedTouch& second = writes(mine) ? theirs : mine;
   Mistake mistake;
   mistake.kind = Kind::race;
@@ -253,7 +253,7 @@ void MergedBlocks::meet_others(const Touched& touched, std::int64_t block) {
   using tessera::detail::Access;
   OrderedTouch touch{touched.region, touched.offset, touched.write, {}};
   touch.past.when.block = block;
-  touch.past.when.epoch = ~std::uint32_t{0};  // no clock knows it
+  touch.past.when.epoch = ~std::uint32_t{0};  // no clock orders it
   touch.past.bits = touched.value;
   touch.past.when.thread = touched.writer;
   if (touched.plain_write) touch.past.how = Access::store, compare(touch);

@@ -1,5 +1,5 @@
-// Adds up what blocks have left, in the order of the blocks, whatever order they finish in; finds
-// what two blocks do to one element. Private to src/check.
+// Adds the results of blocks, in the order of the blocks, whatever order they finish in; finds
+// collisions of two blocks at one element. Private to src/check.
 #pragma once
 
 #include <map>
@@ -19,19 +19,19 @@ class MergedBlocks {
   /// The result of block number `index` of those that are checked. From any thread.
   void add(std::size_t index, BlockResult result);
 
-  /// A mistake with its places as texts, those of the same texts counted together.
+  /// A mistake with its positions as texts; mistakes with the same texts are counted together.
   const std::vector<Mistake>& mistakes() const { return mistakes_; }
   const std::map<std::pair<std::string, int>, Counters>& lines() const { return lines_; }
   const std::vector<SuperstepCounters>& supersteps() const { return supersteps_; }
   const std::vector<AccessSample>& samples() const { return samples_; }
-  /// Of the first block that has any.
+  /// From the first block that has any.
   const std::vector<GatePhase>& gate_phases() const { return gate_phases_; }
   void add_mistake(const Mistake& mistake);
-  /// When all blocks are there: reads of what no block had written.
+  /// After all blocks: reads of data that no block had written.
   void judge_unwritten();
 
  private:
-  /// Who touched a piece first, among the blocks so far.
+  /// The first accesses to a piece, among the blocks so far.
   struct First {
     std::int64_t writer_block = -1, reader_block = -1;
     std::uint64_t value = 0;
@@ -46,13 +46,13 @@ class MergedBlocks {
   std::uint32_t place_of(const Here& here);
   void split(int region);
   void meet(const Touched& touched, std::int64_t block, bool is_ordered);
-  /// Accesses of a block with clocks, and of one without after these.
+  /// Accesses of a block with clocks, and of later blocks without.
   void meet_ordered(const BlockResult& result);
   void meet_others(const Touched& touched, std::int64_t block);
   void compare(const OrderedTouch& touch);
   void race(const OrderedTouch& mine, const OrderedTouch& theirs, Order order);
   Here atomic_between(std::int64_t a, std::int64_t b) const;
-  /// Says what might have ordered the two blocks of a race.
+  /// Explains what might have ordered the two blocks of a race.
   void explain_order(Mistake& mistake) const;
   void collide(const Touched& touched, std::int64_t block, const First& first, bool mine_writes,
                bool first_wrote);
@@ -67,11 +67,11 @@ class MergedBlocks {
   std::vector<GatePhase> gate_phases_;
   std::map<std::tuple<std::string, int, int, int, std::string>, std::size_t> sample_index_;
   std::vector<Here> places_;
-  /// By region and page of the outputs: the first of each piece; pieces are of the size that all
-  /// blocks have seen, or of one byte.
+  /// By region and page of the outputs: the first accesses of each piece; pieces have the size that
+  /// all blocks have used, or one byte.
   std::map<std::pair<int, std::uint64_t>, std::vector<First>> pages_;
   std::vector<std::uint64_t> piece_;  ///< bytes, by region; 0: not known yet
-  /// Of blocks with clocks, by region and offset: a number of them, which is enough to find a race.
+  /// For blocks with clocks, by region and offset: as many as needed to find a race.
   std::map<std::pair<int, std::uint64_t>, std::vector<OrderedTouch>> ordered_;
   std::map<std::int64_t, std::vector<AtomicElement>> atomics_;  ///< by block
   std::map<std::int64_t, Here> near_fences_;  ///< by block: one that reaches no other

@@ -1,4 +1,4 @@
-// Findings that one change would mend together: see merge_causes.hpp.
+// Merges findings with one cause: see merge_causes.hpp.
 #include "merge_causes.hpp"
 
 #include <algorithm>
@@ -12,13 +12,13 @@ bool is_same_line(const Location& a, const Location& b) {
   return a.line == b.line && a.file == b.file;
 }
 
-/// Between the same two places of the source; of races between the same two lines.
+/// The same two source positions; of races, the same two lines.
 bool is_same_pair(const Finding& a, const Finding& b) {
   if (a.kind != Kind::race) return a.location == b.location && a.other == b.other;
   return is_same_line(a.location, b.location) && is_same_line(a.other, b.other);
 }
 
-/// A copy is accessed before it was waited for: then it races, too, with that access.
+/// An access to a copy before the wait for it also races with that access.
 bool follows(const Finding& race, const Location& access, const Location& copy) {
   return (is_same_line(race.location, access) && is_same_line(race.other, copy)) ||
          (is_same_line(race.location, copy) && is_same_line(race.other, access));
@@ -32,7 +32,7 @@ bool is_one_cause(const Finding& first, const Finding& other) {
                        [&](const Also& also) { return follows(other, also.location, also.other); });
   if (first.kind != other.kind) return false;
   if (is_same_pair(first, other)) return true;
-  // One wait is for the copies of all tiles.
+  // One wait covers the copies of all tiles.
   return first.kind == Kind::async_not_waited && is_same_line(first.location, other.location);
 }
 

@@ -1,13 +1,12 @@
-// One finding for each cause: a wait or a barrier that is missing shows in every tile of a ring of
-// stages, and what is done to the same elements by one mistake is not another one. Private to
-// src/check.
+// One finding for each cause: a missing wait or barrier shows in every tile of a ring of stages,
+// and further findings at the same elements often have the same cause. Private to src/check.
 #pragma once
 
 #include "tessera/check/report.hpp"
 
 namespace tessera::check {
 
-/// After the suppressions, which speak of single tiles.
+/// Call it after the suppressions, which refer to single tiles.
 void merge_causes(Report& report);
 
 }  // namespace tessera::check

@@ -1,4 +1,4 @@
-// Adds up the reports of launches: see merge_reports.hpp.
+// Adds the reports of launches: see merge_reports.hpp.
 #include "merge_reports.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 bool is_same(const Finding& a, const Finding& b) {
   return a.kind == b.kind && a.memory == b.memory && a.location == b.location &&
          a.other == b.other && a.tensor == b.tensor &&
-         (a.kind != Kind::runtime_misuse || a.hint == b.hint);  // a call may be misused twice over
+         (a.kind != Kind::runtime_misuse || a.hint == b.hint);  // a call may be misused in two ways
 }
 
 std::int64_t& count_of(Summary& summary, Severity severity) {

@@ -5,8 +5,8 @@
 
 namespace tessera::check {
 
-/// Adds what a further launch showed: findings of one kind between the same places are one,
-/// counters of a line are summed, and the kernels are listed.
+/// Adds the results of a further launch: findings of one kind between the same positions are
+/// merged, counters of a line are summed, and the kernels are listed.
 void merge_report(Report& all, Report&& next);
 
 }  // namespace tessera::check

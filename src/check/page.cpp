@@ -1,4 +1,4 @@
-// Frame and small pieces of a page: see page.hpp. Everything that is not ours is escaped.
+// Frame and small pieces of a page: see page.hpp. All foreign text is escaped.
 #include "page.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// How pages of the checker look: one set of colours for light and one for dark ground. Private to
+// The style of the checker's pages: one set of colours for light and one for dark mode. Private to
 // src/check.
 #pragma once
 

@@ -1,6 +1,5 @@
-// The pictures of a report as SVG elements without a style of their own, as access_picture() of
-// check/html_report.hpp: the page around them says how their classes look on light and dark ground.
-// Private to src/check.
+// The pictures of a report as SVG elements without a style of their own, like access_picture() of
+// check/html_report.hpp: the page around them styles their classes. Private to src/check.
 #pragma once
 
 #include <string>
@@ -22,7 +21,7 @@ struct RooflineMark {
 };
 std::string roofline_picture(const std::vector<RooflineMark>& marks);
 
-/// For each superstep the clocks for which one block keeps the parts of a multiprocessor busy.
+/// For each superstep, the clocks for which one block keeps the parts of a multiprocessor busy.
 std::string timeline_picture(const Report& report, const Explanation& e);
 
 /// The stages of a pipeline over time; empty where there are none.

@@ -1,7 +1,7 @@
-// Which accesses nothing orders. Within a block a barrier orders all accesses before it with all
-// behind it; a warp barrier those of its warp; nothing else does, and the order in which this
-// machine happened to run the threads means nothing. Blocks are never ordered (merge_blocks.cpp).
-// See block_recorder.hpp.
+// Finds unordered accesses. Within a block, a barrier orders all accesses before it with all after
+// it; a warp barrier those of its warp; nothing else does, and the order in which the engine
+// happened to run the threads means nothing. Blocks are never ordered (merge_blocks.cpp). See
+// block_recorder.hpp.
 #include <algorithm>
 #include <bit>
 #include <tuple>
@@ -51,16 +51,18 @@ bool BlockRecorder::is_at_once(const Side& earlier, const LaneAccess& access, Ac
 
 void BlockRecorder::report_race(const Side& earlier, const LaneAccess& access, Access how,
                                 bool one_warp, bool same_value, Order order) {
-  // The place reported is the write; of two writes the later line, so that one pair is one finding.
+  // The race is reported at the write; of two writes at the later line, so that one pair is one
+  // finding.
   const Here earlier_here = sites_[earlier.site].here, my_here = sites_[access.site].here;
   Mistake mistake = mistake_of(Kind::race, access, how);
   mistake.one_instruction = is_at_once(earlier, access, how);
-  // One of an instruction's stores to an address lands in CUDA: which one is all the same here.
+  // In CUDA one of an instruction's stores to an address takes effect; which one does not matter
+  // here.
   if (context_.launch.is_cuda && mistake.one_instruction && same_value) return;
   const bool is_warning = (one_warp && !mistake.one_instruction) || order == Order::lacks_acquire;
   mistake.severity = is_warning ? Severity::warning : Severity::error;
   mistake.order = order;
-  if (!mistake.one_instruction)  // what stands before or after one instruction is not between
+  if (!mistake.one_instruction)  // an access before or after one instruction is not between
     mistake.atomic_here = atomic_between(earlier.thread, access.thread);
   mistake.polls = std::any_of(polled_.begin(), polled_.end(), [&](const Here& each) {
     return is_same_place(each, my_here) || is_same_place(each, earlier_here);
@@ -111,7 +113,7 @@ bool BlockRecorder::meet_pending(const LaneAccess& access, const Cell& cell, Acc
   const Side owner{cell.pending - 1, cell.pending_site, Access::store};
   const bool is_race = is_at_once(owner, access, how) || has_waited_like(owner.thread, access);
   if (!is_race) report_pending(access, cell, how);
-  else if (cell.write.epoch == epoch_) return false;  // met there
+  else if (cell.write.epoch == epoch_) return false;  // ordered by the barrier
   else report_race(owner, access, how, warp_of(owner.thread) == warp_of(access.thread), false);
   return true;
 }
@@ -222,7 +224,7 @@ void BlockRecorder::forget_overwritten(Async& async) {
   const auto key = [](const Pending& p) { return std::tuple(p.region, p.offset, p.bytes); };
   std::stable_sort(async.copies.begin(), async.copies.end(),
                    [&](const Pending& a, const Pending& b) { return key(a) < key(b); });
-  std::reverse(async.copies.begin(), async.copies.end());  // the newest of each place first
+  std::reverse(async.copies.begin(), async.copies.end());  // the newest of each position first
   const auto last =
       std::unique(async.copies.begin(), async.copies.end(),
                   [&](const Pending& a, const Pending& b) { return key(a) == key(b); });
@@ -262,7 +264,7 @@ void BlockRecorder::wait_async(int thread, int pending) {
     for_each_piece(access, [&](const LaneAccess&, Cell& cell) {
       if (cell.pending != thread + 1) return;
       cell.pending = 0;
-      cell.write.add(mine, warp_shift_);  // now it is there, for this thread
+      cell.write.add(mine, warp_shift_);  // now its bytes are written, for this thread
     });
   }
   std::erase_if(async.copies, arrived);
@@ -305,7 +307,7 @@ void BlockRecorder::resolve_uninitialized() {
   for (const Unwritten& each : unwritten_) {
     Mark mark = mark_of(each.access);
     mark.warp_epoch = each.warp_epoch;
-    bool is_race = true;  // all of it was written by threads that nothing orders with this one
+    bool is_race = true;  // unordered threads have written all of it
     for_each_piece(each.access, [&](const LaneAccess&, const Cell& cell) {
       const auto meets = [&](const Marks& writers) {
         return writers.unordered(mark, warp_shift_, [](int, int, bool) {});
@@ -324,7 +326,7 @@ void BlockRecorder::resolve_uninitialized() {
     if (is_race) continue;
     Mistake mistake = mistake_of(Kind::uninitialized_read, each.access, Access::load);
     mistake.count = each.count;
-    // Another block may have written it: then that race is the finding.
+    // If another block may have written it, that race is the finding.
     if (each.access.region != kSharedRegion && unwritten_outputs_.size() < kMostUnwritten) {
       locate(mistake, each.access.region, each.access.offset);
       unwritten_outputs_.push_back({each.access.region, each.access.offset, std::move(mistake)});

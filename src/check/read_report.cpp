@@ -12,11 +12,11 @@ namespace {
 using nlohmann::json;
 
 Location location_of(const json& at) {
-  if (at.is_null() || !at.contains("file")) return {};  // of no line
+  if (at.is_null() || !at.contains("file")) return {};  // no line
   return {at.at("file"), at.at("line"), at.value("column", 0)};
 }
 
-/// What a report shows of a position; its number in the grid is not kept.
+/// The coordinates that a report shows; the number in the grid is not kept.
 Position position_of(const json& at) {
   Position out;
   out.linear = at.is_null() ? -1 : 0;
@@ -76,7 +76,7 @@ Counters counters_of(const json& from) {
   return out;
 }
 
-/// What the lanes of the worst warp did is not kept.
+/// The lanes of the worst warp are not kept.
 AccessSample sample_of(const json& from) {
   static constexpr std::array<std::string_view, 4> kMemories = {"none", "local", "shared",
                                                                 "global"};

@@ -1,5 +1,4 @@
-// The sources that a report speaks of, as files: what pages and names of shared tiles are made
-// from.
+// The sources that a report mentions, as files: for pages and for the names of shared tiles.
 #include <fstream>
 #include <sstream>
 

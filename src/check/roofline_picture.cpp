@@ -1,5 +1,5 @@
 // The roofline on two logarithmic axes. A kernel is a band from the intensity without any cache to
-// the compulsory one, and on each end the most that its busiest resource allows.
+// the compulsory one, and at each end the upper bound by its busiest resource.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -48,7 +48,7 @@ bool drawable(const Explanation& e) {
          std::isfinite(e.roofline.dram_high);
 }
 
-/// Names of two marks part upwards and downwards.
+/// Separates the names of two marks vertically.
 enum class NameSide { above, below };
 
 std::string mark(const RooflineMark& m, std::size_t number, NameSide side, const LogAxis& x,
@@ -72,7 +72,7 @@ std::string mark(const RooflineMark& m, std::size_t number, NameSide side, const
   return out;
 }
 
-/// The field of the picture; peak 0: nothing can be drawn.
+/// The drawing area; peak 0: nothing can be drawn.
 struct Field {
   double peak;
   LogAxis x, y;
@@ -109,7 +109,7 @@ std::string axes(const LogAxis& x, const LogAxis& y) {
                     "intensity: flop for each byte of DRAM");
 }
 
-/// Bandwidth up to the ridge, peak behind it. The slope leaves the field at the bottom or at the
+/// Bandwidth up to the ridge, peak after it. The slope leaves the area at the bottom or at the
 /// left, whichever comes first.
 std::string roof(const Explanation& e, const LogAxis& x, const LogAxis& y, bool with_names) {
   const double ridge = e.roofline.ridge, bandwidth = e.device->dram_bytes_per_s;

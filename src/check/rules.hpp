@@ -1,4 +1,4 @@
-// What each kind of finding means, in words for those who meet it in a code review: the rules of a
+// The meaning of each kind of finding, for readers who see it in a code review: the rules of a
 // SARIF log. docs/checker.md has the same in a table. Private to src/check.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Runs all blocks of a launch under recorders, on several OS threads, with a time limit, and makes
-// the report of what they saw.
+// the report.
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -29,7 +29,7 @@ std::vector<std::int64_t> chosen_blocks(std::int64_t all, std::int64_t wanted) {
   return out;
 }
 
-/// Recorders and schedulers that are at work, and those that are free.
+/// Recorders and schedulers in use, and free ones.
 class Workers {
  public:
   struct Worker {
@@ -73,7 +73,7 @@ class Workers {
   std::vector<std::unique_ptr<Worker>> all_;
 };
 
-/// Raises `stop` when the time is over, and stops what goes on regardless.
+/// Sets `stop` when time is over, and then stops kernels that ignore it.
 class Watchdog {
  public:
   Watchdog(double seconds, std::atomic<bool>& stop, Workers& workers) {
@@ -128,7 +128,7 @@ BlockTask task_of(const RunContext& context, const Position& block,
   return task;
 }
 
-/// While one lives, the kernels on this OS thread are heard.
+/// During its lifetime, events of kernels on this OS thread are recorded.
 struct Listening {
   explicit Listening(BlockRecorder& by) { by.takes_turn(); }
   ~Listening() {
@@ -148,7 +148,7 @@ void run_tasks(const Launch& launch, std::span<Workers::Worker* const> workers,
   launch.run_cluster(schedulers, tasks);
 }
 
-/// The blocks of a cluster are watched together; one that runs alone is a cluster, too.
+/// The blocks of a cluster are watched together; a block that runs alone is a cluster of one.
 std::vector<BlockResult> run_cluster(const RunContext& context,
                                      std::span<Workers::Worker* const> workers, std::int64_t number,
                                      tessera::detail::Residents& residents) {
@@ -173,7 +173,7 @@ std::vector<BlockResult> run_cluster(const RunContext& context,
     const Listening listening(workers[0]->recorder);
     run_tasks(context.launch, workers, tasks);
   } catch (const Error& error) {
-    // The machine's fault or the engine's, not the kernel's.
+    // The machine's or the engine's fault, not the kernel's.
     if (error.category() == Category::resource || error.category() == Category::unavailable) throw;
   }
   std::vector<BlockResult> out;
@@ -196,7 +196,7 @@ void check_options(const Options& options) {
   if (!options.device.empty()) device_model(options.device);
 }
 
-/// Why the device that was asked for does not hold a block; empty where it does.
+/// Why the requested device cannot hold a block; empty if it can.
 std::string limit_of(const Options& options, const Launch& launch) {
   if (options.device.empty()) return {};
   const DeviceModel& device = device_model(options.device);
@@ -220,7 +220,7 @@ Launch with_names(const Launch& asked, const Options& options) {
   return out;
 }
 
-/// Why no device could launch it; empty where some could.
+/// Why no device could launch it; empty if some could.
 std::string refusal_of(const Launch& launch, const Options& options) {
   try {
     tessera::detail::check_launch(
@@ -234,7 +234,7 @@ std::string refusal_of(const Launch& launch, const Options& options) {
   }
 }
 
-/// What the kernel has done to the elements of the buffers.
+/// The kernel's changes to the elements of the buffers.
 void tell_touched(const RunContext& context, const std::vector<const BlockRecorder*>& recorders) {
   const auto touch_of = [](std::uint8_t bits) {
     return Launch::Touch{.reads = (bits & Touches::kRead) != 0,
@@ -260,7 +260,7 @@ void tell_touched(const RunContext& context, const std::vector<const BlockRecord
   }
 }
 
-/// A cluster that nobody watches.
+/// A cluster that is not watched.
 void run_unwatched(const RunContext& context, std::span<Workers::Worker* const> workers,
                    std::int64_t number, tessera::detail::Residents& residents) {
   std::vector<BlockTask> tasks;
@@ -270,7 +270,8 @@ void run_unwatched(const RunContext& context, std::span<Workers::Worker* const> 
   try {
     run_tasks(context.launch, workers, tasks);
   } catch (const Error& error) {
-    if (error.category() == Category::resource) throw;  // what it did wrong, others may show
+    // other clusters may show the kernel's mistake
+    if (error.category() == Category::resource) throw;
   }
 }
 
@@ -281,8 +282,7 @@ struct Selection {
   bool runs_all;
 
   std::int64_t count() const { return runs_all ? all : static_cast<std::int64_t>(watched.size()); }
-  /// The cluster that is number `i` of those that run, and its number among the watched; -1: it is
-  /// none of them.
+  /// The i-th cluster to run, and its number among the watched; -1: it is not watched.
   std::pair<std::int64_t, std::int64_t> at(index_t i) const {
     if (!runs_all) return {watched[static_cast<std::size_t>(i)], i};
     const auto found = std::lower_bound(watched.begin(), watched.end(), i);
@@ -365,7 +365,7 @@ Report run(const Options& options, const Launch& asked) {
   RunContext context{options, launch, regions_of(launch.buffers)};
   Report report = run_launch(context);
   if (!launch.is_cuda)
-    name_shared_tiles(report);  // first: suppressions have the names that reports show
+    name_shared_tiles(report);  // first: suppressions use the names that reports show
   suppress(report, options.suppressions);
   merge_causes(report);
   return report;

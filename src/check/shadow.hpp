@@ -1,6 +1,5 @@
-// For each piece of a memory who wrote it last and who has read it since, so that two accesses that
-// nothing orders meet. A piece is as small as the smallest access so far: the rules act on bytes.
-// Private to src/check.
+// For each piece of a memory, its last writer and the readers since, to find unordered accesses. A
+// piece is as small as the smallest access so far: the rules act on bytes. Private to src/check.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +7,7 @@
 
 namespace tessera::check {
 
-/// One access to a piece: when, by whom, where in the source.
+/// One access to a piece: time, thread, source position.
 struct Mark {
   std::uint32_t epoch = 0;       ///< barriers of the block before it, plus 1
   std::uint32_t warp_epoch = 0;  ///< barriers of its warp before it
@@ -17,17 +16,17 @@ struct Mark {
 };
 
 /// The accesses of one kind (plain writes, atomic updates, plain reads) to a piece in the last
-/// epoch that had any. Two are kept, and that is enough to know of every later access whether any
-/// of them is unordered with it: two of different warps, if there are such; else two of different
-/// threads behind the warp's last barrier, if there are such.
+/// epoch that had any. Two are enough to decide for every later access whether any of them is
+/// unordered with it: two of different warps, if there are such; else two of different threads
+/// after the warp's last barrier, if there are such.
 struct Marks {
   static constexpr std::uint16_t kNobody = 0xffff;
-  std::uint32_t epoch = 0;       ///< as in Mark; 0: there never was one
-  std::uint32_t warp_epoch = 0;  ///< of the first; of the second if it is of the same warp
+  std::uint32_t epoch = 0;       ///< as in Mark; 0: none yet
+  std::uint32_t warp_epoch = 0;  ///< of the first; also of the second if it is of the same warp
   std::uint16_t thread[2] = {kNobody, kNobody}, site[2] = {};
 
   bool any() const { return epoch != 0; }
-  /// `shift`: a warp has 2^shift lanes. Marks of one warp come in the order of its barriers.
+  /// `shift`: a warp has 2^shift lanes. Marks of one warp arrive in the order of its barriers.
   void add(const Mark& mark, int shift) {
     const auto warp_of = [&](int i) { return thread[i] >> shift; };
     if (epoch != mark.epoch) return start(mark);
@@ -38,7 +37,7 @@ struct Marks {
     }
     thread[1] = mark.thread, site[1] = mark.site;
   }
-  /// Calls body(thread, site, one_warp) for each of the two that is unordered with `mine`; says
+  /// Calls body(thread, site, one_warp) for each of the two that is unordered with `mine`; returns
   /// whether there is one.
   template <class Body>
   bool unordered(const Mark& mine, int shift, Body&& body) const {
@@ -47,8 +46,8 @@ struct Marks {
     for (int i = 0; i < 2; ++i) {
       if (thread[i] == kNobody || thread[i] == mine.thread) continue;
       const bool one_warp = thread[i] >> shift == mine.thread >> shift;
-      // Of a second one of another warp than the first the time is not known; nor does it matter
-      // where the first one meets `mine`.
+      // The time of a second one in another warp is unknown; it does not matter if the first one is
+      // ordered with `mine`.
       if (one_warp && (thread[i] >> shift != thread[0] >> shift || warp_epoch != mine.warp_epoch))
         continue;
       found = true;
@@ -74,14 +73,14 @@ struct Cell {
 };
 static_assert(sizeof(Cell) == 64, "the shadow of a memory: one cache line for each piece");
 
-/// The cells of one memory, in pages that exist where something was accessed.
+/// The cells of one memory, in pages that are allocated at the first access.
 class Shadow {
  public:
   static constexpr std::size_t kPageCells = 64;  ///< a tile has rows of a few dozen
 
-  /// All of `bytes` bytes untouched, in pieces of `piece` bytes, a power of two.
+  /// Resets `bytes` bytes to untouched, in pieces of `piece` bytes, a power of two.
   void reset(std::uint64_t bytes, std::size_t piece);
-  /// Nothing was touched; pieces are as after reset(). Keeps the memory.
+  /// Resets to untouched, with pieces as after reset(). Keeps the memory.
   void clear();
 
   std::size_t piece() const { return std::size_t{1} << shift_; }
@@ -100,7 +99,7 @@ class Shadow {
       page = new_page(index / kPageCells);
     return cells_[static_cast<std::size_t>(page) * kPageCells + index % kPageCells];
   }
-  /// Calls body(index, cell) for each cell of the pages that exist, in the order of the addresses.
+  /// Calls body(index, cell) for each cell of the allocated pages, in the order of the addresses.
   template <class Body>
   void for_each(Body&& body) {
     for (std::uint64_t page = 0; page < pages_.size(); ++page) {
@@ -113,13 +112,14 @@ class Shadow {
 
  private:
   int new_page(std::uint64_t page);
-  /// Each piece becomes single bytes.
+  /// Splits each piece into single bytes.
   void split();
 
   std::uint64_t bytes_ = 0;
   int shift_ = 0, first_shift_ = 0;
-  std::vector<int> pages_;           ///< where the cells of a page begin, in pages; -1: nowhere
-  std::vector<std::uint64_t> used_;  ///< the pages that exist
+  /// where the cells of a page begin, in pages; -1: not allocated
+  std::vector<int> pages_;
+  std::vector<std::uint64_t> used_;  ///< the allocated pages
   std::vector<Cell> cells_;
 };
 

@@ -13,8 +13,8 @@ namespace tessera::check {
 
 namespace {
 
-/// A source by lines, without comments, and the regular expression of what its shared storage is
-/// called there.
+/// A source by lines, without comments, and a regular expression for the name of its shared
+/// storage.
 struct NamedSource {
   std::vector<std::string> lines;
   std::regex member;
@@ -22,7 +22,7 @@ struct NamedSource {
 };
 
 std::vector<std::string> code_lines(const std::string& text) {
-  constexpr std::size_t most = 1000;  // longer lines are nobody's
+  constexpr std::size_t most = 1000;  // longer lines are not real code
   std::vector<std::string> out;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -56,8 +56,9 @@ NamedSource named(const std::string& text) {
   for (const auto& each : part)
     members += cat(members.empty() ? "" : "|", "\\b", each, R"((?=\s*[.(]))");
   if (members.empty()) return out;
-  // A view of a whole tile is called so wherever it stands, also as an argument; what a member only
-  // takes part in, "auto x = s.a(y, k);" or a swizzled view, counts where it is indexed.
+  // A view of a whole tile has its name wherever it occurs, also as an argument; a variable that a
+  // member only contributes to, "auto x = s.a(y, k);" or a swizzled view, counts where it is
+  // indexed.
   const std::regex view(cat(R"(\bauto[&\s]+(\w+)\s*=\s*(?:)", members, R"()(?:\.view\(\))?\s*;)")),
       alias(cat(R"(\bauto[&\s]+(\w+)\s*=[^;]*(?:)", members, ")"));
   std::set<std::string> views;
@@ -76,7 +77,7 @@ class Names {
  public:
   explicit Names(const SourceReader& source) : source_(source) {}
 
-  /// The one member that stands in each of these places; "" where none or several do.
+  /// The one member that occurs at all of these positions; "" if none or several do.
   std::string common(const std::vector<Location>& places) {
     std::set<std::string> out;
     for (const auto& place : places) {
@@ -117,7 +118,7 @@ bool is_tile(const std::string& tensor) { return tensor.starts_with("tile ("); }
 
 void name_shared_tiles(Report& report, const SourceReader& source) {
   Names names(source);
-  std::map<std::string, std::set<std::string>> called;  // name: the tiles that it stands for
+  std::map<std::string, std::set<std::string>> called;  // name: the tiles that it denotes
   const auto learn = [&](const std::string& tile, const std::vector<Location>& places) {
     if (!is_tile(tile)) return;
     if (const std::string name = names.common(places); !name.empty()) called[name].insert(tile);
@@ -128,7 +129,7 @@ void name_shared_tiles(Report& report, const SourceReader& source) {
     if (f.memory == Memory::shared && f.other.line > 0) learn(f.tensor, {f.location, f.other});
     else if (f.memory == Memory::shared) learn(f.tensor, {f.location});
   std::map<std::string, std::string> tiles;
-  for (const auto& [name, of] : called)  // an array of tiles has one name for all: it stays
+  for (const auto& [name, of] : called)  // an array of tiles has one name for all: it stays unnamed
     if (of.size() == 1) tiles.emplace(*of.begin(), name);
   for (auto& f : report.findings) {
     const auto name = tiles.find(f.tensor);

@@ -1,5 +1,5 @@
-// The sources that a report speaks of, with the counters of each line beside it. Short files are
-// shown whole, of long ones what is near a line that did something.
+// The sources that a report mentions, with the counters of each line beside it. Short files are
+// shown whole, long ones around active lines.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -44,7 +44,7 @@ std::map<std::string, FileNotes> notes_of(const Report& report) {
   return out;
 }
 
-/// The clocks of a multiprocessor that a line costs, as far as the model knows.
+/// The clocks of a multiprocessor that a line costs, according to the model.
 double cost(const Counters& c, const Explanation& e) {
   return data_stage_cycles(c, true, true) +
          static_cast<double>(c.fma_threads) / e.device->f32_fma_per_sm_clock;
@@ -58,7 +58,7 @@ std::string count_or_nothing(std::int64_t value) {
   return value == 0 ? std::string{} : count_text(value);
 }
 
-/// "32", in red where 4 would do.
+/// "32", in red if 4 would do.
 std::string judged(std::int64_t taken, std::int64_t ideal, std::int64_t requests) {
   const bool bad = static_cast<double>(taken) >= 1.25 * static_cast<double>(ideal) && taken > ideal;
   return cat(bad ? "<b class=\"bad\">" : "", ratio(taken, requests), bad ? "</b>" : "");
@@ -87,7 +87,7 @@ std::string shared_wavefronts(const Counters& c) {
                 shared_requests(c));
 }
 
-/// A number beside each line; a column in which the whole kernel has none is left out.
+/// A number beside each line; a column that is empty for the whole kernel is omitted.
 struct Column {
   std::string_view title;  ///< markup
   std::string_view label;  ///< the same where each number has its own line, in narrow windows

@@ -1,6 +1,5 @@
-// Stages of a pipeline over time: a row for each gate that bulk copies deliver to, a bar for each
-// of its phases, from the first copy to the first wait for it, and on to the next phase of the
-// gate.
+// Stages of a pipeline over time: a row for each gate of bulk copies, a bar for each of its phases,
+// from the first copy to the first wait for it, and on to the next phase of the gate.
 #include <algorithm>
 #include <map>
 
@@ -15,7 +14,7 @@ namespace {
 
 constexpr double kStagesWidth = 980, kStagesLeft = 90, kStagesRow = 22, kStagesTop = 8,
                  kStagesBottom = 26;
-constexpr std::size_t kMostShown = 64;  // phases: of a longer run the first
+constexpr std::size_t kMostShown = 64;  // phases: the first ones of a longer run
 
 struct StageBar {
   double y, from, to;

@@ -6,7 +6,7 @@
 #include "key_values.hpp"
 #include "tessera/check/check.hpp"
 
-/// The breakpoint. Nothing happens here; whoever called it is a frame or two above the kernel.
+/// The breakpoint. An empty function; its caller is a frame or two below the kernel.
 extern "C" [[gnu::noinline, gnu::used]] void tessera_stop() { asm volatile("" ::: "memory"); }
 
 namespace tessera::check {

@@ -1,4 +1,4 @@
-// The place where a debugger stops a kernel. Private to src/check.
+// The position where a debugger stops a kernel. Private to src/check.
 #pragma once
 
 #include "tessera/check/check.hpp"
@@ -12,7 +12,7 @@ inline int linear_of(const Dim3& at, const Dim3& extents) {
   return at.x + extents.x * (at.y + extents.y * at.z);
 }
 
-/// Throws Error(argument) where the launch has no such block or thread.
+/// Throws Error(argument) if the launch has no such block or thread.
 void require_inside(const StopAt& stop, const detail::Launch& launch);
 
 }  // namespace tessera::check

@@ -15,7 +15,7 @@ namespace tessera::check {
 
 namespace {
 
-/// The Error of a name that is none of `known`.
+/// The Error for a name that is not in `known`.
 template <class Names>
 Error unknown(const std::string& where, const char* what, const std::string& name,
               const Names& known) {
@@ -60,7 +60,7 @@ bool fits(const std::string& pattern, const std::string& text) {
   return pattern.empty() || fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
 }
 
-/// Is `file` the path, or the end of it behind a slash?
+/// Is `file` the path, or its end after a slash?
 bool is_at(const Suppression& s, const Location& at) {
   if (at.line == 0) return s.file.empty() && s.line == 0;
   return (s.line == 0 || s.line == at.line) &&

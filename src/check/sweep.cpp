@@ -40,7 +40,7 @@ void add_shapes(std::vector<SweepCase>& out, const SweepTile& tile, const SweepE
     if (std::find(out.begin(), out.end(), next) == out.end()) out.push_back(next);
   };
   const auto ms = levels(tile.m), ns = levels(tile.n), ks = levels(tile.k);
-  // A Latin square: each two of the three extents meet in every combination.
+  // A Latin square: each pair of the three extents meets in every combination.
   for (std::size_t i = 0; i < kLevels; ++i)
     for (std::size_t j = 0; j < kLevels; ++j) add(ms[i], ns[j], ks[(i + j) % kLevels]);
   add(0, 0, 0);
@@ -60,7 +60,7 @@ void add_strides(std::vector<SweepCase>& out, const SweepTile& tile) {
   }
 }
 
-/// By the elements of A, B and C, then by the work.
+/// By the number of elements of A, B and C, then by the work.
 auto size_of(const SweepCase& one) {
   return std::tuple(one.m * one.k + one.k * one.n + one.m * one.n, one.m * one.n * one.k, one.m,
                     one.n, one.k, one.strides);
@@ -142,7 +142,7 @@ Report Sweep::merged() const {
       out.unused_suppressions = next.unused_suppressions;
     }
     is_first = false;
-    std::erase_if(out.unused_suppressions, [&](const std::string& unused) {  // met something here
+    std::erase_if(out.unused_suppressions, [&](const std::string& unused) {  // used here
       const auto& still = next.unused_suppressions;
       return std::find(still.begin(), still.end(), unused) == still.end();
     });

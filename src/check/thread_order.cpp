@@ -1,5 +1,5 @@
-// What orders threads beyond the barriers of block and warp: fences with atomics, barriers of some
-// threads. See clocks.hpp and block_recorder.hpp.
+// Order between threads other than by the barriers of block and warp: fences with atomics, barriers
+// of some threads. See clocks.hpp and block_recorder.hpp.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -151,7 +151,7 @@ void BlockRecorder::join_all(int first, int count) {
   std::vector<int> threads;
   for (int i = 0; i < count; ++i) threads.push_back(first + i);
   join_orders(threads, nullptr);
-  for (const int each : threads) {  // their logs are empty: what they do next is ordered by this
+  for (const int each : threads) {  // their logs are empty: this orders their next events
     add_stamp(each);
     replayed_[static_cast<std::size_t>(each)] = static_cast<std::uint32_t>(stamps_.size() - 1);
   }
@@ -207,7 +207,7 @@ void BlockRecorder::take_turn(const LaneAccess& access, Past& past) {
   if (past.how == Access::atomic) {
     const Turns turns = Turns::of(access.bits);
     past.turn = turns.before;
-    if (past.is_volatile) updated_.erase(element);  // which has met nobody's
+    if (past.is_volatile) updated_.erase(element);  // it is ordered after no other update
     else updated_[element] = {turns.after, past.of_block};
   } else if (past.how == Access::store) {
     const auto own = updated_.find(element);
@@ -225,7 +225,7 @@ void BlockRecorder::take_marks(const Cell& cell, std::vector<Past>& pasts) const
     for (int i = 0; i < 2; ++i) {
       if (marks.thread[i] == Marks::kNobody) continue;
       const int thread = marks.thread[i], warp = warp_of(thread);
-      // Of a second one of another warp the time is not known.
+      // The time of a second one in another warp is unknown.
       const std::uint32_t time = warp == warp_of(marks.thread[0]) ? marks.warp_epoch : 0;
       pasts.push_back({{block_.linear, epoch_, time, 0, thread, warp},
                        how,
@@ -253,7 +253,7 @@ bool BlockRecorder::meet_pasts(const LaneAccess& access, const Cell& cell, Acces
   for (const Past& each : pasts) {
     if (each.when.epoch != epoch_ || each.when.thread == access.thread) continue;
     const bool one_warp = each.when.warp == mine.when.warp;
-    // Lanes that exchange volatile values of shared memory in turn count on running in step.
+    // Lanes that exchange volatile values of shared memory in turn rely on lockstep execution.
     const bool in_step = one_warp && access.region == kSharedRegion && each.is_volatile &&
                          mine.is_volatile && each.site != mine.site &&
                          (each.how == Access::atomic || how == Access::atomic);
@@ -267,7 +267,7 @@ bool BlockRecorder::meet_pasts(const LaneAccess& access, const Cell& cell, Acces
     report_race({each.when.thread, each.site, each.how}, access, how, one_warp, same_value, order);
   }
   const bool is_shared_memory = access.region == kSharedRegion;
-  std::erase_if(pasts, [&](const Past& each) {  // what this one stands for as well
+  std::erase_if(pasts, [&](const Past& each) {  // this one covers it as well
     const bool is_older = each.when.epoch < epoch_;
     return (is_older && is_shared_memory) ||
            (each.how == how && each.of_block == mine.of_block && each.before == mine.before &&

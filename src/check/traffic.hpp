@@ -1,4 +1,4 @@
-// What a report says about bytes, operations and limits of a device. Private to src/check.
+// A report's sums of bytes and operations, and the limits of a device. Private to src/check.
 #pragma once
 
 #include "tessera/check/device_model.hpp"

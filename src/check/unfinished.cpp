@@ -1,4 +1,4 @@
-// Reports of runs that did not come to their end: see unfinished.hpp and check/file.hpp.
+// Reports of runs that did not complete: see unfinished.hpp and check/file.hpp.
 #include "unfinished.hpp"
 
 #include "finish_report.hpp"

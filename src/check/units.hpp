@@ -1,4 +1,4 @@
-// Amounts and times as people read them, coordinates as pictures need them. Private to src/check.
+// Amounts and times for people, coordinates for pictures. Private to src/check.
 #pragma once
 
 #include <cmath>
@@ -21,7 +21,7 @@ inline std::string number_text(double value) {
   return buffer;
 }
 
-/// With a prefix of the SI: "67 T", "2.15 G", "512 ".
+/// With an SI prefix: "67 T", "2.15 G", "512 ".
 inline std::string si_text(double value) {
   constexpr std::string_view kPrefixes[] = {" ", " k", " M", " G", " T", " P"};
   std::size_t at = 0;
@@ -40,14 +40,14 @@ inline std::string counted(std::int64_t count, const char* what) {
   return cat(count, " ", what, count == 1 ? "" : "s");
 }
 
-/// Of microseconds: "3.2 us", "41 ms".
+/// From microseconds: "3.2 us", "41 ms".
 inline std::string time_text(double us) {
   if (us < 1) return number_text(us * 1000) + " ns";
   if (us < 1000) return number_text(us) + " us";
   return us < 1e6 ? number_text(us / 1000) + " ms" : number_text(us / 1e6) + " s";
 }
 
-/// A coordinate of a picture: at most one digit behind the point.
+/// A coordinate of a picture: at most one decimal.
 inline std::string px(double value) { return cat(std::round(value * 10) / 10); }
 
 }  // namespace tessera::check

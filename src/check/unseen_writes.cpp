@@ -1,7 +1,7 @@
-// What changes in memory without being told: plain members of a kernel's Shared, and what raw
-// pointers lead to. At each block barrier every byte of shared storage that is another one than
-// before belongs to an access since then, and at the end every element of an output that is another
-// one was written; what else has changed is reported, since the rules know nothing of it.
+// Memory that changes without a recorded access: plain members of a kernel's Shared, and targets of
+// raw pointers. At each block barrier, every changed byte of shared storage must belong to an
+// access since the previous one; at the end, every changed element of an output must have been
+// written. Other changes are reported, since the rules cannot judge them.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -11,7 +11,7 @@
 namespace tessera::check {
 
 void BlockRecorder::poison_shared(std::byte* shared, std::size_t bytes) {
-  // NaN in every type of element, as at any launch; but no whole number that a kernel may mean.
+  // NaN in every floating-point type, as at any launch; but not an integer that a kernel may use.
   for (std::size_t i = 0; i < bytes; ++i) shared[i] = std::byte(i % 2 == 0 ? 0xff : 0x7f);
   if (context_.launch.sees_everything) return;
   seen_.assign(shared, shared + bytes);
@@ -30,7 +30,7 @@ void BlockRecorder::find_unseen_writes() {
     const Cell& cell = cells.cell(at / cells.piece());
     return cell.write.epoch < since && cell.update.epoch < since;
   };
-  bool was_unseen = false;  // the byte before: one run of them is one occurrence
+  bool was_unseen = false;  // of the previous byte: a run of them is one occurrence
   for (std::size_t at = 0; at < seen_.size(); ++at) {
     if (!is_unseen(at)) {
       was_unseen = false;

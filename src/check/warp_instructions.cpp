@@ -1,6 +1,5 @@
-// Aligns what the lanes of a warp have done into the instructions that a warp carries out, and
-// counts these. Where the lanes part, warp_order.hpp says which go first and where they join again.
-// See block_recorder.hpp.
+// Aligns the events of a warp's lanes into warp instructions and counts these. If the lanes
+// diverge, warp_order.hpp decides which go first and where they join again. See block_recorder.hpp.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -15,7 +14,7 @@ namespace {
 struct Columns {
   std::int64_t Counters::*requests;
   std::int64_t Counters::*transfers;
-  std::int64_t Counters::*ideal;  ///< null: not kept
+  std::int64_t Counters::*ideal;  ///< null: not counted
   std::int64_t Counters::*bytes;
 };
 
@@ -39,7 +38,7 @@ Columns columns_of(EventKind kind, Memory memory) {
                  ? Columns{&C::shared_atomic_requests, &C::shared_atomic_wavefronts, nullptr,
                            nullptr}
                  : Columns{&C::global_atomic_requests, &C::global_atomic_sectors, nullptr, nullptr};
-    case EventKind::async_load:  // the request is counted where it writes
+    case EventKind::async_load:  // the request is counted at its write
       return {nullptr, &C::async_copy_sectors, nullptr, &C::async_copy_bytes};
     default: return {&C::async_copy_requests, &C::async_copy_wavefronts, nullptr, nullptr};
   }
@@ -77,7 +76,7 @@ void BlockRecorder::drain(int warp) {
   const std::uint64_t open = open_[static_cast<std::size_t>(warp)];
   Heads heads = heads_of(first, lanes);
   bool looked_ahead = false;
-  // A lane that may still do something, but has not yet, may come before all others.
+  // A lane without events that is still active may come before all others.
   while (heads.left != 0 && (open & ~heads.left) == 0) {
     std::uint64_t active = heads.left;
     if (!are_together(heads)) [[unlikely]] {
@@ -135,7 +134,7 @@ void BlockRecorder::instruction(AccessPoint& point, int warp, std::uint64_t acti
   count(point, warp, active, all);
   const int number = region_of(point.key);
   if (number != kSharedRegion) cover(number, counted_kind(point), bytes_of(point.key), active);
-  const bool is_judged = number == kSharedRegion && async_rules_.is_on();  // when it was done
+  const bool is_judged = number == kSharedRegion && async_rules_.is_on();  // when it was recorded
   if (rules_ && region(number).is_output && !is_judged) judge(point, warp, active);
 }
 
@@ -146,7 +145,7 @@ BlockRecorder::Cost BlockRecorder::cost_of(const AccessPoint& point, std::uint64
   for (int half = 0; half < warp_size_ / kWarpLanes; ++half) {
     const auto lanes = static_cast<std::uint32_t>(active >> half * kWarpLanes);
     if (lanes == 0) continue;
-    // The first byte of a tensor counts as aligned to 256, as if it was allocated on a GPU.
+    // The first byte of a tensor counts as aligned to 256, as if it were allocated on a GPU.
     const WarpAccess access{offset_ + half * kWarpLanes, bytes_of(point.key), lanes};
     if (r.memory == Memory::shared) {
       const SharedCost cost = kind == EventKind::load          ? shared_load(access)
@@ -225,7 +224,8 @@ void BlockRecorder::cover(int number, EventKind kind, int bytes, std::uint64_t a
   std::uint64_t before = ~std::uint64_t{0};
   for (std::uint64_t rest = active; rest != 0; rest &= rest - 1) {
     const std::uint64_t offset = offset_[std::countr_zero(rest)];
-    if (reads && std::exchange(before, offset) == offset) continue;  // read by another lane already
+    // another lane has read it already
+    if (reads && std::exchange(before, offset) == offset) continue;
     for (std::uint64_t at = number_of(offset); at <= number_of(offset + behind); ++at) {
       auto& bits = touched[at];
       if (reads) bits |= Touches::kRead;

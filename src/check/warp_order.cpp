@@ -1,5 +1,5 @@
-// Finds where parted lanes join: see warp_order.hpp. The joins are immediate post-dominators, found
-// as Cooper, Harvey and Kennedy do, "A simple, fast dominance algorithm" (2001).
+// Finds where diverged lanes join: see warp_order.hpp. The joins are immediate post-dominators,
+// computed as by Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm" (2001).
 #include "warp_order.hpp"
 
 #include <algorithm>
@@ -54,8 +54,8 @@ void WarpOrder::close(const Heads& heads) {
   for_each_lane(heads.left & ~open_,
                 [&](int lane) { add_edge(node_of(*heads.end[lane][-1].point), kEnd); });
   if ((heads.left & ~open_) != 0 || used_ == 1) return;
-  // All lanes are in the midst of something, most likely a loop. It is left by a place to which
-  // each round comes.
+  // All lanes are in the middle of something, most likely a loop. They leave it at a point that
+  // each iteration reaches.
   const auto first = nodes_.begin() + 1;
   const auto most =
       std::max_element(first, nodes_.begin() + static_cast<std::ptrdiff_t>(used_),
@@ -137,7 +137,7 @@ bool WarpOrder::leads_to(const AccessPoint& from, const AccessPoint& to) const {
   };
   const int goal = rank_of(to);
   int rank = rank_of(from);
-  if (rank < 0) return true;  // it is in the midst of a loop: the others wait for its end
+  if (rank < 0) return true;  // it is inside a loop: the others wait for its end
   if (goal < 0) return false;
   while (rank > goal)
     rank = nodes_[static_cast<std::size_t>(ranked_[static_cast<std::size_t>(rank)])].join;
@@ -151,8 +151,8 @@ bool WarpOrder::ends_like(const Heads& heads, int a, int b) const {
 
 bool WarpOrder::is_before(const Heads& heads, int a, int b) const {
   const AccessPoint &mine = *heads.next[a]->point, &theirs = *heads.next[b]->point;
-  // A function that is called twice is one node, though there are two ways on from it: the whole
-  // rest of a lane knows better than the graph.
+  // A function that is called twice is one node with two successors: the whole rest of a lane is
+  // more precise than the graph.
   bool goes = false, waits = false;
   for (const Party& party : parties_) {
     if (!has(heads.left, party.first)) continue;

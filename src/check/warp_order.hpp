@@ -1,10 +1,10 @@
-// Where the lanes of a warp have parted: which go next, and where they join again. A GPU joins them
-// at the first place that every way from there leads to, which its compiler knows from the graph of
-// the code. Here the graph is made of what the lanes do up to the point where all of them meet: a
-// place is a node, one after the other an edge. Private to src/check.
+// Decides which diverged lanes of a warp go next, and where they join again. A GPU joins them at
+// the first point that every path leads to, which its compiler knows from the control-flow graph.
+// Here the graph is built from the lanes' events up to the point where all of them meet: a source
+// position is a node, a succession an edge. Private to src/check.
 //
-// Made anew for each stretch of a warp's accesses in which lanes part, in time linear in their
-// number. See warp_instructions.cpp.
+// It is rebuilt for each divergent stretch of a warp's accesses, in time linear in their number.
+// See warp_instructions.cpp.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@ struct Heads {
 
 class WarpOrder {
  public:
-  /// Learns what the lanes will do. Those in `open` go on after their last event, nobody knows how;
-  /// the others meet there.
+  /// Records the lanes' next events. Those in `open` continue in an unknown way after their last
+  /// event; the others meet there.
   void look_ahead(const Heads& heads, std::uint64_t open);
-  /// The lanes that go next, all of them from one place.
+  /// The lanes that go next, all from one position.
   std::uint64_t next_of(const Heads& heads) const;
 
  private:
@@ -34,10 +34,10 @@ class WarpOrder {
   struct Node {
     std::vector<int> before, behind;
     int events = 0;  ///< of all lanes
-    int rank = -1;   ///< its place in `ranked_`; -1: no known way leads to the end
-    int join = -1;   ///< rank of the first node that all ways from here lead to
+    int rank = -1;   ///< its index in `ranked_`; -1: no known path leads to the end
+    int join = -1;   ///< rank of the first node that all paths from here lead to
   };
-  /// Lanes that do the same from here on, and so go together.
+  /// Lanes with the same remaining events, which go together.
   struct Party {
     std::uint64_t lanes;
     int first;  ///< the lowest of them
@@ -46,15 +46,15 @@ class WarpOrder {
   int node_of(AccessPoint& point);
   void add_edge(int from, int to);
   void follow(const Heads& heads, int lane);
-  /// Where the known ways lead to the end.
+  /// Where the known paths lead to the end.
   void close(const Heads& heads);
   void find_parties(const Heads& heads);
   void find_joins();
-  /// The first node that the ways from both of these ranks lead to.
+  /// The first node that the paths from both of these ranks lead to.
   int meeting(int a, int b) const;
-  /// Does every way from `from` lead to `to`?
+  /// Does every path from `from` lead to `to`?
   bool leads_to(const AccessPoint& from, const AccessPoint& to) const;
-  /// What lane `b` has left is the end of what `a` has left: then `a` comes to where `b` is.
+  /// Lane `b`'s remaining events are the tail of `a`'s: then `a` will reach the position of `b`.
   bool ends_like(const Heads& heads, int a, int b) const;
   bool is_before(const Heads& heads, int a, int b) const;
   std::uint64_t rest_of(int lane, std::ptrdiff_t count) const {
