@@ -69,8 +69,8 @@ void require_no_processor(const bench::BenchRequest& request) {
                                     {request.first_call, "--first-call"},
                                     {blas, "the algorithm blas"}}) {
     if (asked)
-      throw Error(Category::argument, cat(what, " is for the processor, not for a GPU"), {}, {},
-                  "leave it out, or --device");
+      throw Error(Category::argument, cat(what, " applies to the CPU, not to a GPU"), {}, {},
+                  "omit it, or omit --device");
   }
 }
 
@@ -206,8 +206,8 @@ void choose_algorithms(const shell::Context& context, const bench::BenchRequest&
   if (!all && !blas_named) return;
   out.blas = bench::own_blas();
   if (blas_named && !out.blas)
-    throw Error(Category::unavailable, "libtessera_blas.so.0 is not beside the command", {}, {},
-                "build or install it");
+    throw Error(Category::unavailable, "libtessera_blas.so.0 is not found beside the command", {},
+                {}, "build or install it");
   if (out.blas && !out.blas->supports(out.types)) {
     if (blas_named)
       throw Error(Category::argument, cat("blas cannot run this product: it has no ",
@@ -226,8 +226,8 @@ bench::BenchSettings settings_of(const shell::Context& context,
                                     [](const bench::Shape& shape) { return shape.updates; });
   if (request.device != "cpu" && updates != out.shapes.end())
     throw Error(Category::argument,
-                cat("no updates are measured on a GPU: '", to_string(*updates), "'"),
-                "sizes without -update", {}, "leave it out, or --device");
+                cat("updates cannot be measured on a GPU: '", to_string(*updates), "'"),
+                "sizes without the suffix -update", {}, "leave it out, or --device");
   out.threads = threads_of(request);
   out.readiness = readiness_of(request);
   out.device = device_of(request);

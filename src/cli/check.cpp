@@ -100,7 +100,7 @@ check::Report case_report(const CheckedProgram& program, FileCheck check) {
   const FileReport said = program.run(check);
   if (said.printed.empty() && said.code == 2) throw SaidWhy{said.code};
   if (said.printed.empty())
-    throw Error(Category::unavailable, "could not be checked: the program has said why on stderr");
+    throw Error(Category::unavailable, "could not be checked: see the program's message on stderr");
   check::Report out = check::read_report(said.printed);
   out.source = check.compilation.source.string();
   return out;
@@ -201,8 +201,8 @@ void check_request(const shell::Context& context, CheckRequest& request) {
   if (!request.results.empty()) check_results(request);
   if (!request.sweeps) return;
   if (!request.stop_at.empty() || request.format == "html" || !request.files["html"].empty())
-    throw Error(Category::argument, "--sweep has no page and stops nowhere", {}, {},
-                "check the smallest failing case by itself with --html or --stop-at");
+    throw Error(Category::argument, "--sweep excludes --html and --stop-at", {}, {},
+                "run the smallest failing case alone with --html or --stop-at");
 }
 
 int run_check(const shell::Context& context, CheckRequest& request) {
@@ -228,14 +228,12 @@ int run_check(const shell::Context& context, CheckRequest& request) {
 void add_outputs(CLI::App& app, CheckRequest& request, shell::Context& context) {
   std::vector<std::string> names;
   for (const check::Format& each : check::formats()) names.emplace_back(each.name);
-  shell::add_choice(
-      app, "--format", request.format, names,
-      "Format of what is printed: text (default); json; gcc, for editors; sarif, for code "
-      "scanning; github, for annotations");
+  shell::add_choice(app, "--format", request.format, names,
+                    "Output format: text (default); json; gcc, for editors; sarif, for code "
+                    "scanning; github, for annotations");
   shell::add_json_option(app, context, "One JSON document on stdout: --format json");
   auto& files = request.files;
-  shell::add_text(app, "--text", "FILE", files["text"],
-                  "Write the text into FILE, beside --format");
+  shell::add_text(app, "--text", "FILE", files["text"], "Also write the report as text into FILE");
   shell::add_text(app, "--sarif", "FILE", files["sarif"],
                   "Write the findings into FILE, as SARIF 2.1.0");
   shell::add_text(app, "--junit", "FILE", files["junit"],
@@ -251,7 +249,7 @@ void add_check(CLI::App& root, shell::Context& context) {
   auto request = std::make_shared<CheckRequest>();
   CLI::App* app = shell::add_command(
       root, context, "check",
-      "Run a kernel thread by thread and say what is wrong with it and what it costs on a GPU",
+      "Run a kernel thread by thread and report its mistakes and its cost on a GPU",
       "  tessera check tiled\n"
       "  tessera check block_tiled_vectorized -m 256 -n 256 -k 256 --device a100\n"
       "  tessera check naive -m 17 -n 31 -k 9 --json | jq .summary\n"
@@ -288,9 +286,10 @@ void add_check(CLI::App& root, shell::Context& context) {
   shell::add_flag(*app, "--sweep", request->sweeps,
                   "Check many shapes and strides around the tile, in three orders of the threads");
   shell::add_flag(*app, "--counters-only", request->kernel.counters_only,
-                  "Count, but look for no mistakes");
-  shell::add_flag(*app, "--forget-tiles", request->kernel.forget_tiles,
-                  "Report elements of a tile that were not written when the tile was loaded again");
+                  "Count the costs without looking for mistakes");
+  shell::add_flag(
+      *app, "--forget-tiles", request->kernel.forget_tiles,
+      "Report elements of a tile that are stale because a later load did not write them");
   shell::add_flag(
       *app, "--coverage", request->kernel.coverage,
       "Elements of inputs that are never read, or of outputs never written, are errors");

@@ -72,7 +72,7 @@ FileReport report_for(const FileCheck& check, const process::ProgramEnd& end) {
   const check::DeviceModel& device = check::device_model(check.kernel.device);
   check::Report report = check::report_of_crash(
       check.compilation.what, end.timed_out ? check::Kind::endless : check::Kind::crash,
-      end.timed_out ? "was still running long after the time limit and was ended" : end.text());
+      end.timed_out ? "ran far beyond the time limit and was ended" : end.text());
   report.source = check.compilation.source.string();
   if (is_program(check)) report.findings[0].hint = "look at what it printed";
   if (!check.suppress.empty()) check::suppress(report, check::read_suppressions(check.suppress));
@@ -90,7 +90,7 @@ FileReport debug(std::vector<std::string> words, const fs::path& folder) {
                            "  backtrace 12\n"
                            "else\n"
                            "  if $_exitcode < 2\n"
-                           "    echo tessera check: the kernel never came to that place\\n\n"
+                           "    echo tessera check: the kernel never reached that place\\n\n"
                            "  end\n"
                            "  quit 4\n"
                            "end\n";

@@ -74,9 +74,9 @@ void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_t
   shell::add_seed(app, "--seed", kernel.seed,
                   "Seed of the data and of the orders shuffled and late (default 0)");
   shell::add_number(app, "--beta", kernel.beta,
-                    "C = A * B + beta * C (default 0: C holds nothing that may be read)");
+                    "C = A * B + beta * C (default 0: reading C is an error)");
   shell::add_count(app, "--blocks", kernel.blocks,
-                   cat("Check so many blocks, spread over the grid; default ",
+                   cat("Number of blocks to check, spread over the grid; default ",
                        kernel.blocks == 0 ? "all" : cat(kernel.blocks)));
   shell::add_count(app, "--time-limit", kernel.seconds,
                    "Stop a kernel that takes longer, in seconds (default 60)");
@@ -90,7 +90,7 @@ void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_t
 const check::DeviceModel& checked_device(const CheckedKernel& kernel) {
   const check::DeviceModel& device = check::device_model(kernel.device);
   if (kernel.registers > device.registers_per_thread)
-    throw Error(Category::argument, cat("--registers: a thread of ", device.name, " has no more"),
+    throw Error(Category::argument, cat("--registers: a thread of ", device.name, " has fewer"),
                 cat("a whole number from 1 to ", device.registers_per_thread),
                 cat(kernel.registers));
   return device;
@@ -107,7 +107,6 @@ namespace {
 
 /// The registers that nvcc gives a thread of a built-in kernel, on the GPUs that it was compiled
 /// for; 0: unknown.
-/// known.
 int built_registers(const Plan& plan, const std::string& device) {
   struct Built {
     std::string_view algorithm, tile;
@@ -171,7 +170,7 @@ std::string source_text(const KernelSpelling& spelling) {
   if (spelling.header.empty())
     throw Error(Category::unavailable,
                 cat("check: ", spelling.kernel, " in ", spelling.type,
-                    " takes its operands by maps for bulk copies, and is not compiled anew"),
+                    " takes its operands as maps for bulk copies and cannot be recompiled"),
                 "f32, or bf16 and f16 with the first tile of warpgroup; no --stop-at, no flags");
   return cat("#include \"tessera/check/file.hpp\"\n#include \"", spelling.header,
              "\"\n\nusing namespace tessera;\n\n"

@@ -72,7 +72,7 @@ std::string unexpected_option(const Words& arguments, const CLI::App& app,
   const bool behind = std::find(mark, arguments.end(), word) != arguments.end();
   // After --, even a known option is a name, so no command accepts it.
   if (behind && (is_known || !before))
-    return cat("unexpected argument '", word, "': it follows --, after which all are names");
+    return cat("unexpected argument '", word, "': after --, every argument is a name");
   if (!is_known) return cat("unknown option '", option, "'", shell::did_you_mean(option, known));
   return cat("'", option, "' comes before the command; write it after '", full_name(app), "'");
 }
@@ -93,7 +93,7 @@ std::string unexpected(const Words& arguments, const CLI::App& root, const CLI::
           shell::did_you_mean(word == "matmul" || word == "gemm" ? "multiply" : word, commands),
           command_texts().others);
     return cat("unexpected argument '", word, "'; '", full_name(app),
-               " --help' shows what it takes");
+               " --help' lists its arguments");
   }
   return "unexpected arguments";
 }
@@ -158,9 +158,10 @@ int command_line(int argc, char** argv, shell::Context& context) {
   root.add_flag("--list", list,
                 "List all commands, algorithms, element types and help topics, and end");
   add_commands(root, context);
-  root.footer(cat(command_texts().examples,
-                  "\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 input file, 4 not available, "
-                  "130 interrupted."));
+  root.footer(cat(
+      command_texts().examples,
+      "\nExit codes: 0 success, 1 failure, 2 wrong usage, 3 invalid input file, 4 not available, "
+      "130 interrupted."));
   for (auto* sub : root.get_subcommands({})) sub->group("Commands");
 
   try {

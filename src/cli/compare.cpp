@@ -131,7 +131,8 @@ Compared compare_one(const Algorithm& algorithm, Executor& executor, const Plan&
                     out.found.got);
   } else if (promised && !out.found.same_bits) {
     out.status = Status::different_bits;
-    out.reason = "within the error bound, but not the bits that this algorithm promises";
+    out.reason =
+        "within the error bound, but the bits differ from those that this algorithm promises";
   }
   return out;
 }
@@ -162,7 +163,7 @@ void check_size(const CompareRequest& request, const shell::Types& types) {
   shell::require_memory(bytes(size_of(types.in), size_of(types.in_b)) + bytes(of_sums, of_sums) +
                             results * (request.beta != 0 ? 2 : 1) +
                             static_cast<double>(kVerifierBytes) * m * n,
-                        fmt::format("comparing {} x {} x {} in {} (with the exact result beside)",
+                        fmt::format("comparing {} x {} x {} in {} (and the exact result)",
                                     request.m, request.n, request.k, to_string(types)));
 }
 
@@ -305,9 +306,8 @@ void add_compare(CLI::App& root, shell::Context& context) {
       "Element type: f64, f32 (default), f16, bf16 or i32; or of A and B and of C, bf16:f32, or of "
       "each, u8:i8:i32",
       "TYPE");
-  shell::add_algorithms(
-      *app, "--algorithms", request->algorithms,
-      "Algorithms joined by commas, in the order of the answer, or all (default)");
+  shell::add_algorithms(*app, "--algorithms", request->algorithms,
+                        "Algorithms joined by commas, in output order, or all (default)");
   shell::add_text(*app, "--tile", "TILE", request->tile,
                   "Tile, such as 32x32x32 or 128,128,8/8,8; default: each algorithm's own");
   shell::add_text(*app, "--device", "cpu|cuda:0", request->device,

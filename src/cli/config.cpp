@@ -61,12 +61,12 @@ int show(const shell::Context& context) {
   }
   std::string out = "Files, the first that names a value wins:\n";
   for (const auto& file : files)
-    out += fmt::format("  {}{}\n", printable(file.path, kShown), file.found ? "" : " (not there)");
+    out += fmt::format("  {}{}\n", printable(file.path, kShown), file.found ? "" : " (missing)");
   out += "Values:\n";
   for (const auto& each : values)
     out += fmt::format("  {} = {}  ({})\n", printable(each.name), printable(each.value, kShown),
                        printable(each.source, kShown));
-  context.print_wrapped(out + "  everything else is built in\n");
+  context.print_wrapped(out + "  all other options have their defaults\n");
   return 0;
 }
 

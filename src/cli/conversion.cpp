@@ -16,7 +16,7 @@ namespace {
 enum class Fate { exact, rounded, fraction, beyond, not_a_number };
 
 constexpr std::string_view kReasons[] = {"", "", "a fraction", "beyond its range",
-                                         "which no integer can be"};
+                                         "which no integer can represent"};
 
 template <class To, class From>
 Fate fate_of(From from) {
@@ -121,13 +121,13 @@ Conversion examine_conversion(const Array& matrix, DType to) {
 void require_lossless(const Conversion& found, const Array& matrix, DType to, DType natural,
                       const std::string& what) {
   if (found.lost == 0) return;
-  throw Error(Category::type,
-              fmt::format("{}: {} of {} elements {} not fit into {}, first ({},{}) = {}, {}", what,
-                          found.lost, matrix.count(), found.lost == 1 ? "does" : "do", name(to),
-                          found.row, found.col, found.value, found.reason),
-              {}, {},
-              cat("leave --dtype out to multiply in ", name(natural),
-                  ", or round and clip the file first"));
+  throw Error(
+      Category::type,
+      fmt::format("{}: {} of {} elements {} not fit into {}, first ({},{}) = {}, {}", what,
+                  found.lost, matrix.count(), found.lost == 1 ? "does" : "do", name(to), found.row,
+                  found.col, found.value, found.reason),
+      {}, {},
+      cat("omit --dtype to multiply in ", name(natural), ", or round and clip the file first"));
 }
 
 }  // namespace tessera::cli

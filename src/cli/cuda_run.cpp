@@ -37,7 +37,7 @@ int run_cuda(const CudaRunRequest& request) {
       process::run_program({.words = words, .environment = {"TESSERA_CUDA_RUN=1"}});
   if (end.exit_code >= 0) return end.exit_code;
   throw Error(Category::kernel, cat("cuda-run: the program ", end.text()), {}, {},
-              "'tessera check' says where a kernel goes wrong");
+              "'tessera check' locates mistakes in kernels");
 }
 
 }  // namespace

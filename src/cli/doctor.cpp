@@ -130,7 +130,7 @@ std::string text_of(const bench::Peer& peer) {
   std::string out = peer.version.empty() ? "version unknown" : peer.version;
   if (!peer.settings.empty()) out += ", " + peer.settings;
   if (!peer.environment.empty()) out += ", with " + bench::environment_text(peer);
-  if (!peer.better.empty()) out += cat("; ", peer.better, " selects those for this processor");
+  if (!peer.better.empty()) out += cat("; ", peer.better, " selects kernels for this CPU");
   return cat(out, "  ", peer.path);
 }
 
@@ -305,7 +305,7 @@ std::string to_text(const shell::Context& context, const shell::Machine& machine
   }
   const bool complete = std::all_of(things.begin(), things.end(),
                                     [](const Optional& thing) { return !thing.found.empty(); });
-  if (complete) report.line("nothing", "everything optional is there");
+  if (complete) report.line("nothing", "no optional package is missing");
   if (!packages.empty()) report.line("to install", "apt-get install " + shell::join(packages, " "));
   return report.text();
 }

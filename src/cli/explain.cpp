@@ -54,12 +54,12 @@ check::Report counted_in_file(const ExplainRequest& request, const CheckedKernel
            request.html.empty() ? std::vector<std::string>{} : std::vector<std::string>{"html"}});
   if (const auto html = said.others.find("html"); html != said.others.end()) page = html->second;
   if (said.printed.empty())
-    throw Error(Category::unavailable, "nothing to explain: the program has said why on stderr");
+    throw Error(Category::unavailable, "nothing to explain: see the program's message on stderr");
   check::Report out = check::read_report(said.printed);
   if (!out.summary.incomplete.empty()) throw Error(Category::unavailable, out.summary.incomplete);
   if (out.summary.checked_blocks == 0)
     throw Error(Category::unavailable, cat(kernel.name, " launches no kernel"), {}, {},
-                cat("'tessera check ", kernel.name, "' says what is wrong with it"));
+                cat("'tessera check ", kernel.name, "' reports its mistakes"));
   return out;
 }
 
@@ -85,14 +85,14 @@ void require_work(const ExplainRequest& request) {
   const bool is_any_file = is_file(kernel) || is_file(other);
   if (!is_any_file && has_words)
     throw Error(Category::argument,
-                "--launch, --args, further files and the compiler's options are of a file",
+                "--launch, --args, further files and compiler options need a kernel in a file",
                 "FILE.cu or FILE.cpp", kernel.name);
   if (!request.launch.empty() && !request.arguments.empty())
     throw Error(Category::argument,
                 "--launch and --args exclude one another: main() is not called");
   if (is_any_file && !request.html.empty() && !request.against.empty())
     throw Error(Category::argument, "--html with --against compares kernels of the ladder", {}, {},
-                "leave --html out, or explain each file by itself");
+                "omit --html, or explain each file separately");
   if (!is_any_file && (kernel.m == 0 || kernel.n == 0))
     throw Error(Category::argument, "a product without elements has nothing to explain",
                 "-m and -n of at least 1", cat("m=", kernel.m, " n=", kernel.n));
@@ -103,8 +103,8 @@ int run_explain(const shell::Context& context, const ExplainRequest& request) {
   require_work(request);
   const bool two = !request.against.empty();
   if (two && !request.kernel.tile.empty())
-    throw Error(Category::argument, "--tile is that of one kernel", {}, {},
-                "leave --tile or --against out");
+    throw Error(Category::argument, "--tile applies to one kernel only", {}, {},
+                "omit --tile or --against");
   for (const std::string& file : {request.text, request.html})
     if (!file.empty()) check_output(file, request.force ? Overwrite::replace : Overwrite::refuse);
   std::string page;
@@ -151,7 +151,8 @@ void add_explain(CLI::App& root, shell::Context& context) {
   shell::add_compiler_flags(*app, request->flags);
   shell::add_text(*app, "--against", "KERNEL", request->against,
                   "A second kernel, shown side by side");
-  shell::add_text(*app, "--text", "FILE", request->text, "Write the text into FILE, beside --json");
+  shell::add_text(*app, "--text", "FILE", request->text,
+                  "Also write the explanation as text into FILE");
   shell::add_text(*app, "--html", "FILE", request->html,
                   "Write a page with source, pictures and roofline");
   shell::add_flag(*app, "--force", request->force, "Replace FILE if it exists");

@@ -63,7 +63,7 @@ std::string heading(const Explained& e) {
                   r.problem.empty() ? "" : ": ", r.problem, e.explanation.device->full_name,
                   to_string(r.grid), to_string(r.block), bytes_text(r.shared_bytes));
   if (r.summary.checked_blocks < r.summary.blocks)
-    out += fmt::format("counted in {} of {} blocks, the others taken to be like them\n",
+    out += fmt::format("counted in {} of {} blocks; assumes that the others are alike\n",
                        r.summary.checked_blocks, r.summary.blocks);
   if (r.launches.size() > 1)
     out += fmt::format("the launches of {} kernels together: --launch explains one\n",
@@ -118,9 +118,8 @@ std::string advice(const Explained& e, std::size_t columns) {
                             a.location.line > 0 ? place(a.location) + ": " : "", a.problem),
                 columns) +
            item("    try: " + a.remedy, columns);
-  return out.empty()
-             ? fmt::format("{}: nothing to change that the counters show\n", e.report.kernel)
-             : fmt::format("What to change in {}\n{}", e.report.kernel, out);
+  return out.empty() ? fmt::format("{}: the counters suggest no change\n", e.report.kernel)
+                     : fmt::format("What to change in {}\n{}", e.report.kernel, out);
 }
 
 std::string next_step(const Explained& e) {

@@ -34,13 +34,13 @@ std::string algorithms_page() {
                                                         : "");
   }
   return out +
-         "\n'auto' takes the one that suits the problem; -v tells why, and why not the others.\n";
+         "\n'auto' chooses one for the problem; -v reports the reasons for and against each.\n";
 }
 
 namespace {
 
 constexpr const char* kTypesPage =
-    R"(NumPy's names (float32, int8, bfloat16, ...) are understood too.
+    R"(NumPy's names (float32, int8, bfloat16, ...) are accepted too.
 
 Files may hold all of them. Products are computed in f64, f32, f16, bf16 or i32. Without --dtype,
 'tessera multiply' takes
@@ -56,7 +56,7 @@ Files may hold all of them. Products are computed in f64, f32, f16, bf16 or i32.
       i32 with any floating point  -> f64
       u32 i64 u64                  -> f64, exact up to 2^53, with a note on stderr
 
---dtype takes another type, as long as nothing is lost but rounding: floating point goes to the nearest neighbour (-v says
+--dtype takes another type, if nothing but rounding is lost: floating point goes to the nearest neighbour (-v says
 how many elements), but a fraction or NaN for i32, and a value beyond the type, are refused with the first such element.
 So are --alpha and --beta that the sums' type cannot hold.
 
@@ -75,21 +75,21 @@ constexpr const char* kFilesPage =
 A matrix has two dimensions. One dimension of n elements is read as a row, 1 x n, for A and as a column, n x 1, for B.
 Large .npy files are mapped into memory, not copied, so they may be larger than memory.
 
-A result is first written to a temporary file in the same folder and then renamed, so that there is the whole old file
-or the whole new one and nothing between, whatever happens. An existing file is replaced only with --force. An array
-named with FILE.npz:NAME or FILE.safetensors:NAME is added to the file: what else it holds is kept.
+A result is first written to a temporary file in the same folder and then renamed, so that the file is
+always complete, either old or new. An existing file is replaced only with --force. An array
+named with FILE.npz:NAME or FILE.safetensors:NAME is added to the file; its other arrays are kept.
 )";
 
 constexpr const char* kExitCodesPage =
     R"(Exit codes:
 
-    0  done
-    1  failed: a result out of its error bound, no memory, a full disk, a kernel that failed
-    2  wrong usage: an unknown name, a value that is not allowed, shapes that do not fit
-    3  an input file that cannot be read or is not what it says
-    4  a device, a feature or a package that is not there
+    0  success
+    1  failure: a result beyond its error bound, not enough memory, a full disk, a failed kernel
+    2  wrong usage: an unknown name, an invalid value, shapes that do not match
+    3  an input file that cannot be read or is invalid
+    4  a device, a feature or a package that is not available
   130  interrupted by Ctrl-C (other signals: 128 + their number)
-  141  nobody reads standard output any more: it ends without a word
+  141  the reader closed standard output: the command ends silently
 
 Every other failure writes one line on stderr that begins with the command's name.
 )";
@@ -165,7 +165,7 @@ int show_help(const shell::Context& context, const std::vector<std::string>& wor
   // A topic has no sub-topics; a command with the same name may have sub-commands.
   if (words.size() > 1 && !page(words.front()).empty() && !is_command(*context.root, words.front()))
     throw Error(Category::argument, cat("unexpected argument '", words[1], "'"),
-                cat("nothing behind the topic '", words.front(), "'"), {},
+                cat("nothing after the topic '", words.front(), "'"), {},
                 cat("'tessera help ", words.front(), "' shows it"));
   const CLI::App* app = context.root;
   for (const auto& word : words) {

@@ -202,8 +202,9 @@ bool has_no_elements(const std::vector<JudgedLaunch>& launches) {
 [[noreturn]] void refuse(const std::string& script, const std::string& word,
                          const std::string& said, const std::map<std::string, index_t>& shape) {
   if (word == "numpy")
-    throw Error(Category::unavailable, "judge: python3 has no NumPy, which a reference needs", {},
-                {}, "python3 -m pip install numpy, or put a python3 that has it first on the PATH");
+    throw Error(Category::unavailable,
+                "judge: a reference needs NumPy, which python3 does not have", {}, {},
+                "python3 -m pip install numpy, or put a python3 with NumPy first on the PATH");
   if (word == "nothing")
     throw Error(Category::unavailable, cat("judge: ", script, " defines no function reference"),
                 "def reference(**arrays), which returns the outputs");
@@ -211,7 +212,7 @@ bool has_no_elements(const std::vector<JudgedLaunch>& launches) {
   for (const auto& [name, extent] : shape) with += cat(" ", name, "=", extent);
   throw Error(Category::unavailable,
               cat("judge: ", script, " raises ", said, word == "load" ? "" : ", with" + with), {},
-              {}, "mend the script: nothing is said of the kernel");
+              {}, "fix the script: the kernel was not judged");
 }
 
 /// Returns why the script has no answer for arrays without elements; empty: it has one.

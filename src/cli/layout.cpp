@@ -183,11 +183,11 @@ void check_request(const LayoutRequest& request) {
   if (!request.thread_values.empty() && !request.wants_svg)
     refuse("--thread-values is a picture", "add --svg");
   if (!request.thread_values.empty() && (!request.tile.empty() || !request.at.empty()))
-    refuse("--thread-values marks no tile", "leave --tile and --at out");
+    refuse("--thread-values marks no tile", "omit --tile and --at");
   if (request.wants_svg && !request.swizzle.empty() && !request.tile.empty())
-    refuse("the picture of a swizzle marks no tile", "leave --tile or --svg out");
+    refuse("the picture of a swizzle marks no tile", "omit --tile or --svg");
   if (request.wants_svg && !request.at.empty() && request.tile.empty())
-    refuse("--at is a number without --tile, not a picture", "leave --svg out, or add --tile");
+    refuse("--at is a number without --tile, not a picture", "omit --svg, or add --tile");
   if (request.banks > 0 && (!request.wants_svg || request.swizzle.empty()))
     refuse("--banks colours the picture of a swizzle", "add --swizzle and --svg");
 }
@@ -260,11 +260,11 @@ void add_layout(CLI::App& root, shell::Context& context) {
                   "Which tile to mark (default the first); without --tile: print the index of this "
                   "coordinate")
       ->type_name("COORDINATE");
-  app->add_option("--swizzle", request->swizzle, "Put a swizzle behind the layout")
+  app->add_option("--swizzle", request->swizzle, "Apply a swizzle after the layout")
       ->type_name("BITS,BASE,SHIFT");
-  app->add_option(
-         "--thread-values", request->thread_values,
-         "With --svg: SPEC maps (thread,value) into a tile of this shape; draw who owns what")
+  app->add_option("--thread-values", request->thread_values,
+                  "With --svg: SPEC maps (thread,value) into a tile of this shape; draw which "
+                  "thread owns which value")
       ->type_name("SHAPE");
   auto* svg_option =
       app->add_option("--svg", request->svg, "Draw an SVG picture, into FILE or on stdout");

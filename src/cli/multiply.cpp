@@ -110,7 +110,7 @@ void take_gram(MultiplyRequest& request) {
                 request.gram ? "no B" : "two files, or one and --gram");
   if (!request.gram) return;
   if (request.transpose_b)
-    throw Error(Category::argument, "--gram does not go with --transpose-b", {}, {},
+    throw Error(Category::argument, "--gram cannot be combined with --transpose-b", {}, {},
                 "--transpose-a gives the product of A transposed by A");
   if (request.a == "-")
     throw Error(Category::argument, "--gram reads A twice", "a file", "standard input");
@@ -190,9 +190,8 @@ void add_multiply(CLI::App& root, shell::Context& context) {
   shell::add_argument(*app, "A", "FILE", request->a,
                       "Left matrix: .npy, .npz[:NAME], .mtx, .safetensors[:NAME], - for stdin");
   shell::add_argument(*app, "B", "FILE", request->b, "Right matrix")->required(false);
-  shell::add_flag(*app, "--gram", request->gram, "Take A transposed for B, which is left out");
-  shell::add_text(*app, "-o,--output", "FILE", request->output,
-                  "Where the result goes; - for stdout");
+  shell::add_flag(*app, "--gram", request->gram, "Multiply A by its transpose; give no B");
+  shell::add_text(*app, "-o,--output", "FILE", request->output, "Output file; - for stdout");
   shell::add_flag(*app, "--transpose-a", request->transpose_a, "Use A transposed");
   shell::add_flag(*app, "--transpose-b", request->transpose_b, "Use B transposed");
   shell::add_number(*app, "--alpha", request->alpha, "Factor of the product (default 1)");
@@ -201,7 +200,7 @@ void add_multiply(CLI::App& root, shell::Context& context) {
                   "C0, of the shape of the product; with --beta 0 its elements are not read");
   shell::add_dtype(
       *app, "--dtype", request->dtype,
-      "Type of the product, where it loses nothing but rounding; default: by the inputs, see "
+      "Type of the product, if nothing but rounding is lost; default: by the inputs, see "
       "'tessera help types'");
   shell::add_algorithm(*app, "--algorithm", request->algorithm,
                        "Algorithm (default auto), see 'tessera help algorithms'");
@@ -211,21 +210,21 @@ void add_multiply(CLI::App& root, shell::Context& context) {
                   "Where to run: cpu (default) or a GPU");
   shell::add_threads(*app, request->threads);
   shell::add_bytes(*app, "--memory", request->memory,
-                   "Work in so much memory, such as 2GiB: see 'tessera plan'; C is a .npy file");
+                   "Memory limit, such as 2GiB: see 'tessera plan'; C is a .npy file");
   shell::add_number(*app, "--top", request->top,
-                    "Write only so many largest entries of each row, as a sparse .npz");
+                    "Write only this many largest entries of each row, as a sparse .npz");
   shell::add_number(*app, "--above", request->above,
                     "Write only the entries above this value, as a sparse .npz");
   shell::add_flag(
       *app, "--resume", request->resume,
-      "With --memory: keep finished blocks where the work is interrupted, and go on from them");
+      "With --memory: keep finished blocks after an interruption, and resume from them");
   shell::add_flag(*app, "--force", request->force, "Replace an output that exists");
   shell::add_choice(*app, "--format", request->format, {"npy", "npz", "mtx", "safetensors"},
                     "Format of the output; default: by the ending of its name");
   shell::add_flag(*app, "--verify", request->verify,
                   "Check every element against its error bound before writing");
   shell::add_flag(*app, "--dry-run", request->dry_run,
-                  "Read the inputs, say what would be done, write nothing");
+                  "Read the inputs and report the plan; write nothing");
   shell::add_json_option(*app, context, "One JSON document about what was done on stdout");
   shell::on_run(*app, context, [&context, request] {
     take_gram(*request);

@@ -108,18 +108,19 @@ Plan plan_of_blocks(const MultiplyRequest& request, const LargeOperands& in) {
   if (plan.algorithm == "split_k" && request.algorithm == "auto") plan.algorithm = "packed";
   const bool whole = plan.algorithm != "packed";
   if (plan.algorithm == "split_k" || (whole && in.types.sum != in.types.out))
-    throw Error(Category::argument,
-                cat("--memory does not go with ", plan.algorithm, " in ", name(in.types.out)),
-                "auto or packed");
+    throw Error(
+        Category::argument,
+        cat("--memory cannot be combined with ", plan.algorithm, " in ", name(in.types.out)),
+        "auto or packed");
   return plan;
 }
 
 void check_memory_request(const MultiplyRequest& request) {
   const auto refuse = [](const char* what, const char* advice) {
-    throw Error(Category::argument, cat("--memory does not go with ", what), {}, {}, advice);
+    throw Error(Category::argument, cat("--memory cannot be combined with ", what), {}, {}, advice);
   };
-  if (request.device != "cpu") refuse("--device", "leave --device out");
-  if (request.verify) refuse("--verify", "leave one of the two out");
+  if (request.device != "cpu") refuse("--device", "omit --device");
+  if (request.verify) refuse("--verify", "omit one of the two");
   if (!request.dry_run && !request.selects() &&
       output_format(request.output,
                     request.format.empty() ? Format::automatic : parse_format(request.format)) !=
@@ -261,11 +262,11 @@ class Output {
 void note_what_is_left(const shell::Context& context, const MultiplyRequest& request,
                        const Output& output) {
   if (output.already_finished() > 0)
-    context.note(cat("going on: ", output.already_finished(), " of ", output.blocks(),
+    context.note(cat("resuming: ", output.already_finished(), " of ", output.blocks(),
                      " blocks are finished"));
   if (!request.resume && std::filesystem::exists(request.output + ".part.journal"))
     context.note(cat(request.output,
-                     ".part has blocks of an interrupted product: --resume goes on with them"));
+                     ".part has blocks of an interrupted product: --resume continues from them"));
 }
 
 }  // namespace

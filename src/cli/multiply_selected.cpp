@@ -25,8 +25,8 @@ ConstMatrix viewed(const Array& m) {
 void check_selection(const MultiplyRequest& request) {
   const std::string asked = request.top ? "--top" : "--above";
   const auto refuse = [&](const char* what) {
-    throw Error(Category::argument, cat(asked, " does not go with ", what), {}, {},
-                "leave one of the two out");
+    throw Error(Category::argument, cat(asked, " cannot be combined with ", what), {}, {},
+                "omit one of the two");
   };
   if (request.top && request.above) refuse("--above");
   if (request.alpha != 1) refuse("--alpha");

@@ -98,7 +98,7 @@ scale::Request asked_plan(const PlanRequest& request) {
   scale::Request out;
   const bool by_shape = request.m >= 0 || request.n >= 0 || request.k >= 0;
   if (!request.files.empty() && (request.files.size() != 2 || by_shape))
-    throw Error(Category::argument, "the product is described twice or by half",
+    throw Error(Category::argument, "the product is described twice or incompletely",
                 "two files, or -m M -n N -k K");
   if (request.files.empty()) take_shape(request, out);
   else take_files(request, out);
@@ -186,7 +186,7 @@ void add_plan(CLI::App& root, shell::Context& context) {
   auto request = std::make_shared<PlanRequest>();
   CLI::App* app = shell::add_command(
       root, context, "plan",
-      "Say what a large product takes: memory, bytes, messages and time, on one machine or many",
+      "Report what a large product needs: memory, bytes, messages and time, on one machine or many",
       "  tessera plan a.npy b.npy --memory 2GiB\n"
       "  tessera plan -m 100000 -n 100000 -k 100000 --ranks 64 --memory 16GiB\n"
       "  tessera plan -m 8192 -n 8192 -k 8192 --ranks 7 --svg boxes.svg");

@@ -50,7 +50,7 @@ void write_start(const course::Puzzle& puzzle, const fs::path& file, bool force)
   std::error_code none;
   if (!force && fs::exists(file, none))
     throw Error(Category::argument, cat("start: ", file.string(), " exists already"), {}, {},
-                cat("go on with it, or begin again: 'tessera puzzle reset ", puzzle.id,
+                cat("continue with it, or start again: 'tessera puzzle reset ", puzzle.id,
                     "' keeps it as .bak, --force replaces it"));
   fs::create_directories(file.parent_path(), none);
   AtomicFile out(file.string(), force ? Overwrite::replace : Overwrite::refuse);
@@ -94,7 +94,7 @@ int start(const shell::Context& context, const course::PuzzleRequest& request) {
   if (!before.empty() && before != file)
     context.warn(cat("where there is no ", puzzle.file_name(),
                      " in the folder, 'tessera puzzle run ", puzzle.id,
-                     "' takes this file from now on, no longer ", before));
+                     "' uses this file from now on, no longer ", before));
   print_page(context, cat("Puzzle ", puzzle.number, ": ", puzzle.title, "\n\n", puzzle.idea, "\n",
                           puzzle.configuration));
   context.print_wrapped(cat("\nEdit ", file.string(), "\nthen: tessera puzzle run ", puzzle.id,
@@ -158,8 +158,8 @@ int reset(const shell::Context& context, const course::PuzzleRequest& request) {
     all.forget(puzzle.id);
     all[puzzle.id].file = file.string();
   });
-  context.print_wrapped(cat(file.string(), " is as at the start",
-                            kept.empty() ? "" : "; what you had is " + kept, "\n"));
+  context.print_wrapped(
+      cat(file.string(), " is reset", kept.empty() ? "" : "; your version is " + kept, "\n"));
   return 0;
 }
 
@@ -218,7 +218,7 @@ CLI::App* add_with_id(CLI::App& parent, shell::Context& context, const SharedReq
 
 void add_run(CLI::App& app, shell::Context& context, const SharedRequest& request) {
   CLI::App& run = *add_with_id(
-      app, context, request, "run", "Compile and run what you wrote, and say what is wrong",
+      app, context, request, "run", "Compile and run your file and report its mistakes",
       "  tessera puzzle run p16 --tiled\n  tessera puzzle run p16 my_p16.cpp --html p16.html",
       course::run_puzzle);
   shell::add_text(run, "FILE", "FILE", request->file, "Your file; default where `start` wrote it");
@@ -229,7 +229,7 @@ void add_run(CLI::App& app, shell::Context& context, const SharedRequest& reques
                   "Write the answer with the picture as a page");
   shell::add_flag(run, "--force", request->force, "Replace the page if it exists");
   shell::add_number(run, "--time-limit", "SECONDS", 0.1, 600, request->time_limit_s,
-                    "Seconds that a kernel may take; its compilation 12 times as many");
+                    "Time limit of a kernel in seconds; its compilation may take 12 times as long");
   shell::add_json_option(run, context, "One JSON document on stdout");
   // The puzzle's own flags are the rest.
   shell::on_run(run, context, request->words, [&context, request] {
@@ -243,7 +243,7 @@ void add_run(CLI::App& app, shell::Context& context, const SharedRequest& reques
 void add_puzzle(CLI::App& root, shell::Context& context) {
   const auto request = std::make_shared<course::PuzzleRequest>();
   CLI::App& app = *shell::add_command(
-      root, context, "puzzle", "A course: write kernels, and be told why they are wrong",
+      root, context, "puzzle", "A course: write kernels, and learn why they are wrong",
       "  tessera puzzle list\n  tessera puzzle start p01\n  tessera puzzle "
       "run p16 --tiled\n  tessera puzzle hint p16");
   shell::add_json_option(*add(app, context, request, "list", "Show all puzzles", "", list), context,
@@ -256,13 +256,14 @@ void add_puzzle(CLI::App& root, shell::Context& context) {
   add_with_id(app, context, request, "hint", "Show one more hint", "", hint);
   add_with_id(app, context, request, "solution", "Show the solution", "", solution);
   add_with_id(app, context, request, "explain", "Explain the puzzle and its solution", "", explain);
-  add_with_id(app, context, request, "reset", "Begin again; what you had is kept as .bak", "",
+  add_with_id(app, context, request, "reset", "Start again; your version is kept as .bak", "",
               reset);
   shell::add_json_option(
       *add(app, context, request, "progress", "Show what is solved", "", show_progress), context,
       "As JSON");
-  CLI::App& fresh = *add(app, context, request, "new", "Make a puzzle of your own to be changed",
-                         "  tessera puzzle new p90_mine --course my_course", course::new_puzzle);
+  CLI::App& fresh =
+      *add(app, context, request, "new", "Create a puzzle of your own from a template",
+           "  tessera puzzle new p90_mine --course my_course", course::new_puzzle);
   shell::add_argument(fresh, "NAME", "TEXT", request->id, "pNN_name");
   CLI::App& test =
       *add(app, context, request, "test", "Test the course: solutions, unfilled files, mistakes",

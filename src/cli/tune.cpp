@@ -19,27 +19,26 @@ void add_tune(CLI::App& root, shell::Context& context) {
       "  tessera tune --sizes 1024:8192:x2 --dtype bf16\n"
       "  tessera tune --device cuda:1 --sizes 16x4096x4096,4096-NT --seconds 300\n"
       "\n"
-      "Products on that device take what was found, where they name no algorithm. What is known "
-      "is\n"
-      "not measured again, so a call that ran out of time is repeated.");
+      "Products on that device use these results unless they name an algorithm. Known\n"
+      "results are not measured again, so you can repeat a call that ran out of time.");
   app->add_option("--device", request->device, "cuda (default) or cuda:N")->type_name("cuda:0");
   app->add_option("--sizes", request->sizes,
                   "Sizes, as 'tessera bench' takes them; default 1024:8192:x2")
       ->type_name("LIST");
   app->add_option("--dtype", request->dtype, "Element types, as 'tessera bench'; default f32")
       ->type_name("TYPE");
-  app->add_option("--seconds", request->seconds, "Ends after so long; default 120")
+  app->add_option("--seconds", request->seconds, "Time limit in seconds; default 120")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, 1e6));
   app->add_option("--peer", request->peer,
-                  "Whose product takes turns: auto (cublaslt, else cublas), none or a name")
+                  "Peer to compare with: auto (cublaslt, else cublas), none or a name")
       ->type_name("auto|none|NAME");
   app->add_option("--cache", request->cache,
                   "The file; default that of the device, which products read: TESSERA_TUNING, else "
                   "tessera/tuning-NAME.txt in $XDG_CACHE_HOME or ~/.cache")
       ->type_name("FILE");
-  app->add_flag("--again", request->again, "Measure also what is known");
-  shell::add_json_option(*app, context, "What was found, as JSON");
+  app->add_flag("--again", request->again, "Also measure known sizes again");
+  shell::add_json_option(*app, context, "The results, as JSON");
   shell::on_run(*app, context, [&context, request] {
     (void)bench::parse_sizes(request->sizes);
     require_product(shell::parse_types(request->dtype));
@@ -53,7 +52,7 @@ void add_tune(CLI::App& root, shell::Context& context) {
     try {
       return bench::tune_on(context, *request, *device, tuned_on(name));
     } catch (const process::Interrupted& interrupted) {
-      context.error("interrupted; what was found is kept");
+      context.error("interrupted; the results so far are kept");
       return 128 + interrupted.signal;
     }
   });

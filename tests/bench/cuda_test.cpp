@@ -163,7 +163,7 @@ TEST(CudaBench, WhatIsForTheProcessorIsRefusedBeforeADeviceIsLookedFor) {
     all.insert(all.end(), options.begin(), options.end());
     const Ran ran = run_bench(all);
     EXPECT_EQ(ran.code, 2) << ran.err;
-    EXPECT_THAT(ran.err, HasSubstr("is for the processor, not for a GPU"));
+    EXPECT_THAT(ran.err, HasSubstr("applies to the CPU, not to a GPU"));
   }
   const Ran ran = run_bench({"--device", "gpu", "--sizes", "8"});
   EXPECT_EQ(ran.code, 2);

@@ -365,7 +365,7 @@ class WaysIn(harness.CommandTest):
         self.assertIn("there is no block (99,0,0)", outside.out + outside.err)
         nowhere = self.tessera("check", "tiled", "--stop-at", "superstep=third")
         self.assertEqual(nowhere.code, 4, nowhere.out)
-        self.assertIn("never came to that place", nowhere.out)
+        self.assertIn("never reached that place", nowhere.out)
 
     def stops(self, name, where, *arguments):
         frame = "frame function " + ("Dying::operator()" if name.endswith("cpp") else "tessera_stop")

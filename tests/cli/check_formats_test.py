@@ -184,8 +184,8 @@ class Sweep(harness.CommandTest):
         self.path("fixed.cpp").write_text(FILE.replace("BARRIER", "t.barrier();"))
         self.fails(2, "check", "fixed.cpp", "--sweep", env={"CXX": CCACHE + "c++"},
                    says=["fixed.cpp takes no shape, which --sweep chooses", "const check::ProductProblem& problem"])
-        self.fails(2, "check", "tiled", "--sweep", "--html", "page.html", says="--sweep has no page")
-        self.fails(2, "check", "tiled", "--sweep", "--stop-at", "block=0", says="--sweep has no page")
+        self.fails(2, "check", "tiled", "--sweep", "--html", "page.html", says="--sweep excludes --html and --stop-at")
+        self.fails(2, "check", "tiled", "--sweep", "--stop-at", "block=0", says="--sweep excludes --html and --stop-at")
 
 
 if __name__ == "__main__":

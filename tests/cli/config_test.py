@@ -56,7 +56,7 @@ class Config(harness.CommandTest):
         self.assertNotIn("\033", text)
 
     def test_show_says_where_each_value_comes_from(self):
-        self.assertIn("(not there)", self.succeeds("config", "show").out)
+        self.assertIn("(missing)", self.succeeds("config", "show").out)
         self.write("threads = 3\ncolor = 'never'\n[layout.eval]\njson = true\n[bench]\nseed = 4\n")
         text = self.succeeds("config", "show", env={"TESSERA_CPU": "portable", "NO_COLOR": "1"}).out
         for line in ["TESSERA_CPU = portable  (environment)", "NO_COLOR = 1  (environment)", "threads = 3  (./tessera.toml)",

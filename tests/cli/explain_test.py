@@ -156,8 +156,8 @@ class Explain(harness.CommandTest):
         text = self.succeeds("explain", "mine.cpp").out
         self.assertIn("What to change in mine", text)
         self.assertRegex(text, r"mine\.cpp:9 ")
-        self.fails(2, "explain", "mine.cpp", "--against", "naive", "--html", "two.html", says="leave --html out")
-        self.fails(2, "explain", "naive", "--launch", "k<<<1, 1>>>()", says="are of a file")
+        self.fails(2, "explain", "mine.cpp", "--against", "naive", "--html", "two.html", says="omit --html")
+        self.fails(2, "explain", "naive", "--launch", "k<<<1, 1>>>()", says="need a kernel in a file")
         self.fails(2, "explain")
 
 

@@ -119,7 +119,7 @@ class Learner(Puzzle):
         self.puzzle("start", "p05")
         for name in ("p05.cpp.bak", "p05.cpp.bak2"):
             self.path("p05.cpp").write_text(name)
-            self.assertIn(f"what you had is {self.folder}/{name}", self.puzzle("reset", "p05").out)
+            self.assertIn(f"your version is {self.folder}/{name}", self.puzzle("reset", "p05").out)
             self.assertNotIn(".bak", self.puzzle("reset", "p05").out)  # it is unfilled: there is nothing to keep
         self.assertEqual([self.path(name).read_text() for name in ("p05.cpp.bak", "p05.cpp.bak2")], ["p05.cpp.bak", "p05.cpp.bak2"])
         self.assertFalse(self.path("p05.cpp.bak3").exists())

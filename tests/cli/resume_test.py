@@ -143,7 +143,7 @@ class Resume(harness.CommandTest):
     def test_what_is_left_is_said_to_who_does_not_ask_for_it(self):
         self.interrupted()
         run = self.succeeds(*self.ARGUMENTS[:-1])
-        self.assertIn("c.npy.part has blocks of an interrupted product: --resume goes on with them", run.err)
+        self.assertIn("c.npy.part has blocks of an interrupted product: --resume continues from them", run.err)
 
     def test_a_link_as_output(self):
         os.mkdir(self.path("there"))

@@ -165,10 +165,10 @@ class Misspelt(harness.CommandTest):
 
     def test_options_behind_the_mark_and_before_the_command_are_told_where_they_stand(self):
         for line in [["--", "a.npy", "b.npy", "-o", "c.npy"], ["-o", "c.npy", "--", "a.npy", "b.npy", "-o", "d.npy"]]:
-            run = self.fails(2, "multiply", *line, says="unexpected argument '-o': it follows --, after which all are names")
+            run = self.fails(2, "multiply", *line, says="unexpected argument '-o': after --, every argument is a name")
             self.assertNotIn("did you mean", run.err)
         self.fails(2, "multiply", "--ouput", "c.npy", "--", "a.npy", "b.npy", says="did you mean '--output'?")
-        self.fails(2, "multiply", "--", "a.npy", "b.npy", "--bogus", says="unexpected argument '--bogus': it follows --, after which all are names")
+        self.fails(2, "multiply", "--", "a.npy", "b.npy", "--bogus", says="unexpected argument '--bogus': after --, every argument is a name")
         self.fails(2, "--json", "compare", "-m", 2, "-n", 2, "-k", 2,
                    says="'--json' comes before the command; write it after 'tessera compare'")
 

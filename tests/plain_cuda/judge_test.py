@@ -147,7 +147,7 @@ class Judge(unittest.TestCase):
             python.chmod(0o755)
             run = self.judge(SOFTMAX, launch="softmax<<<m, 1>>>(x: f32[m,n], y: f32[m,n], n)", reference=REFERENCE, first=folder)
         self.assertEqual((run.returncode, run.stdout), (4, ""), run.stderr)
-        self.assertIn("python3 has no NumPy", run.stderr)
+        self.assertIn("a reference needs NumPy", run.stderr)
         self.assertNotIn("Traceback", run.stderr)
 
     def test_a_reference_may_have_no_answer_where_there_are_no_elements(self):
