@@ -92,10 +92,16 @@ def in_numpy(array, name, call):
     if getattr(array, "requires_grad", False):
         array = array.detach()  # PyTorch exports no tensor that requires a gradient, not even where none is recorded
     try:
-        return numpy.from_dlpack(array)
+        seen = numpy.from_dlpack(array)
     except (RuntimeError, BufferError, TypeError) as error:
         raise BufferError(f"{call}: NumPy does not see the memory of {name}: {error}: expected memory of the CPU and elements that "
                           "NumPy has; give a copy of NumPy's") from error
+    if seen.flags.writeable or not hasattr(array, "__array__"):
+        return seen
+    # Before NumPy 2.1 all that DLPack hands over is read-only; the library's own conversion knows better.
+    own = numpy.asarray(array)
+    is_same = (own.ctypes.data, own.shape, own.strides, own.dtype) == (seen.ctypes.data, seen.shape, seen.strides, seen.dtype)
+    return own if is_same else seen
 
 
 def empty_like(array, shape, dtype, device):

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy
 
-from . import _arguments, _core, _report
+from . import _arguments, _arrays, _core, _report
 
 _CALL = "check_cuda"
 # A text, a member or what a namespace has, or a name, with the label of an argument before it.
@@ -68,6 +68,13 @@ def _number(name: str, value: Any) -> str:
     return f"({literal})" if n < 0 else literal
 
 
+def _in_numpy(name: str, value: Any) -> numpy.ndarray[Any, Any]:
+    _arrays.check_plain(value, name, _CALL)
+    if isinstance(value, numpy.ndarray) or not hasattr(value, "__dlpack__"):
+        return numpy.asarray(value)
+    return _arrays.in_numpy(value, name, _CALL)
+
+
 class _Launch:
     """The words of a launch, with what its names stand for. What is before <<< is the kernel's own."""
 
@@ -88,13 +95,13 @@ class _Launch:
         value, label = self._values[name], found["label"] or ""
         if isinstance(value, (bool, int, float, numpy.generic)):
             return label + _number(name, value)
-        if not hasattr(value, "__array__"):
+        if not hasattr(value, "__array__") and not hasattr(value, "__dlpack__"):
             if after.startswith("("):
                 return found[0]
             raise _arguments.refuse(_CALL, name, value, "an array of NumPy or a number")
         if not label and not before.endswith(("(", ",")) or not after.startswith((",", ")")):
             raise ValueError(f"{_CALL}: the launch computes with the array {name}: expected arrays as whole arguments")
-        return name if name in self.arrays else self._array(name, numpy.asarray(value))
+        return name if name in self.arrays else self._array(name, _in_numpy(name, value))
 
     def _array(self, name: str, array: numpy.ndarray[Any, Any]) -> str:
         try:

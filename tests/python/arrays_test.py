@@ -195,6 +195,7 @@ def test_torch_tensors_come_back_as_torch_tensors():
     ("a", lambda x: tessera.matmul(x, np.eye(3, dtype=np.float32))), ("b", lambda x: tessera.matmul(np.eye(3, dtype=np.float32), x)),
     ("b", lambda x: tessera.PackedMatrix(x)), ("bias", lambda x: tessera.matmul(A, A.T, bias=x[0])),
     ("c", lambda x: tessera.matmul(A, A.T, c=x)), ("out", lambda x: tessera.matmul(A, A.T, out=x)), ("array", tessera.Tensor),
+    ("x", lambda x: tessera.check_cuda("__global__ void k(const float*) {}", "k<<<1, 1>>>(x)", {"x": x})),
     ("a", lambda x: tessera.plan(x, np.eye(3, dtype=np.float32)))])
 def test_what_a_torch_tensor_is_beside_its_numbers_is_not_dropped(name, call):
     torch = pytest.importorskip("torch")

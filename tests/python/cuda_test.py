@@ -92,7 +92,8 @@ def test_a_program_runs_as_it_is():
     ({"y": None}, NotImplementedError, "‘y’ was not declared"), ({"x": [1, 2]}, TypeError, r"x is \[1, 2\], a list: expected an array"),
     ({"a": np.complex64(1)}, TypeError, r"a is \(1\+0j\), a complex64: expected an array of NumPy or a number"),
     ({"x": np.zeros(3, complex)}, TypeError, "x has elements of complex128"), ({"n": 2**64}, ValueError, "expected a number of 64 bits"),
-    ({"x": np.zeros(10)}, NotImplementedError, "const float")])
+    ({"x": np.zeros(10)}, NotImplementedError, "const float"),
+    ({"x": np.ma.masked_array(np.zeros(10, np.float32), [1] + [0] * 9)}, TypeError, "check_cuda: x is a masked array")])
 def test_arrays_that_do_not_fit_are_refused(change, error, message):
     with pytest.raises(error, match=message) as refused:
         tessera.check_cuda(AXPY, LAUNCH, {name: value for name, value in {**values(), **change}.items() if value is not None})
