@@ -8,6 +8,7 @@
 #include "choose_kernels.hpp"
 #include "degenerate_strides.hpp"
 #include "each_product.hpp"
+#include "few_sums.hpp"
 #include "gemm_route.hpp"
 #include "one_panel.hpp"
 #include "packed_product.hpp"
@@ -223,6 +224,8 @@ void gemm(const Gemm<In, Out>& asked) {
   const bool zero = asked.K <= 0 || asked.alpha == 0;
   if constexpr (kIsPlainType<In, Out>) {
     if (zero) return finish_zeros(asked, plain_kernels<In>());
+    if (is_for_chains(asked, plain_kernels<In>()))
+      return multiply_chains(asked, plain_kernels<In>());
     if (!is_tiny(asked)) return gemm_with(asked, plain_kernels<In>());
     multiply_tiny(asked);
   } else {
@@ -261,6 +264,10 @@ GemmRoute route_of(const Gemm<In, Out>& asked) {
   if (asked.c_col != 1 && asked.c_row == 1) return route_of(swapped(asked));
   if (asked.K <= 0 || asked.alpha == 0) return {"scaled", "there is nothing to sum", 1};
   if (is_tiny(asked)) return {"tiny", "not worth sharing", 1};
+  if constexpr (kIsPlainType<In, Out>) {
+    if (is_for_chains(asked, plain_kernels<In>()))
+      return {"small", "few sums, each one chain of multiply-adds", 1};
+  }
   const OnlyAsking asks;
   GemmRoute route;
   with_kernels<In>([&](const auto& kernels) {
@@ -310,6 +317,9 @@ std::size_t workspace_bytes(const Gemm<In, Out>& asked) {
   if (has_degenerate_strides(asked)) return workspace_bytes(clamped(asked));
   if (asked.c_col != 1 && asked.c_row == 1) return workspace_bytes(swapped(asked));
   if (asked.M <= 0 || asked.N <= 0 || asked.K <= 0 || asked.alpha == 0 || is_tiny(asked)) return 0;
+  if constexpr (kIsPlainType<In, Out>) {
+    if (is_for_chains(asked, plain_kernels<In>())) return 0;
+  }
   std::size_t bytes = 0;
   with_kernels<In>([&](const auto& kernels) {
     const int threads = asked.threads > 0 ? asked.threads : default_threads();

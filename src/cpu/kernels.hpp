@@ -89,6 +89,21 @@ struct MicroTile {
   index_t to_row;
 };
 
+/// One call of Kernels::chains; strides in elements.
+template <class T>
+struct ChainTile {
+  index_t K;
+  const T* a;  ///< (rows, K)
+  index_t a_row, a_k;
+  const T* b;  ///< (K, cols)
+  index_t b_k, b_col;
+  T* c;  ///< (rows, cols), rows contiguous
+  index_t c_row;
+};
+/// Chains that run side by side without waiting for each other: two multiply-adds a cycle, each
+/// with a latency of four.
+constexpr int kMostChains = 9;
+
 /// Packs `lines` lines of K elements, line i at src + i * s_line with steps of s_k, into panels of
 /// `width` lines and `k_groups` = ceil(K / group) K-groups: panel p at dst + p * width * (k_groups
 /// + extra), its K-group (i, k) at k * width + i. Missing elements of a K-group are zeros. Missing
@@ -152,6 +167,10 @@ struct Kernels {
   /// prefetch_k: if not 0, whole strips of three or more rows prefetch some rows of b ahead, and
   /// one row reads several rows of b together. Ignores `resume`.
   Micro strips[kMaxRows];
+
+  /// At most kMostChains elements of C, at most 8 in each extent, from operands with any strides;
+  /// null for other types than f32 and f64 and without an instruction for a single multiply-add.
+  void (*chains)(const ChainTile<Sum>& tile, int rows, int cols);
 
   Pack<Source, KGroup> pack_a, pack_b;
   /// dst[k * width + i] = src[i * s_line + k] for i < lines and k < K; null where K-groups have

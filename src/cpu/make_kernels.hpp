@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "chains.hpp"
 #include "microkernel.hpp"
 #include "pack.hpp"
 #include "unpacked.hpp"
@@ -103,6 +104,9 @@ constexpr Kernels<Source, typename V::k_group, typename V::sum> make_kernels(
   out.pack_a = pack_a, out.pack_b = pack_b;
   out.finish = finish_rows<V>, out.finishes = true;
   if constexpr (std::is_integral_v<typename V::sum>) out.to_f32 = to_f32<V>;
+#if defined(__FMA__) || defined(__aarch64__)
+  if constexpr (std::is_floating_point_v<Source>) out.chains = chains<V>;
+#endif
   const auto tile = [&]<int R, int N>() {
     out.packed[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::full>;
     if constexpr (V::group * sizeof(Source) == sizeof(typename V::k_group)) {
