@@ -160,11 +160,12 @@ class HeaderText {
     index_t value = 0;
     const char* begin = text_.data() + at_;
     const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
-    if (error == std::errc::result_out_of_range) {
-      bad("an extent in the shape is too large", "at most 2^63 - 1", rest());
-    }
-    if (error != std::errc{}) bad("the shape in the header", "an integer", rest());
-    if (value < 0) bad("an extent in the shape is negative", "0 or more", std::to_string(value));
+    if (error == std::errc::invalid_argument) bad("the shape in the header", "an integer", rest());
+    constexpr std::ptrdiff_t most_shown = 60;
+    const std::string shown(begin, static_cast<std::size_t>(std::min(end - begin, most_shown)));
+    if (*begin == '-' && shown != "-0")
+      bad("an extent in the shape is negative", "0 or more", shown);
+    if (error != std::errc{}) bad("an extent in the shape is too large", "at most 2^63 - 1", shown);
     at_ += static_cast<std::size_t>(end - begin);
     if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // written by Python 2
     return value;

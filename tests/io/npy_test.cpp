@@ -215,7 +215,10 @@ TEST_F(Npy, PaddingIsNotQuoted) {
 
 TEST_F(Npy, HostileShapes) {
   refused(npy(header("<f4", "(-1, 3)"), kData), {"negative", "-1"});
-  refused(npy(header("<f4", "(99999999999999999999, 3)"), kData), {"too large", "2^63"});
+  refused(npy(header("<f4", "(99999999999999999999, 3)"), kData),
+          {"too large: expected at most 2^63 - 1, got 99999999999999999999;"});
+  refused(npy(header("<f4", "(3, -99999999999999999999)"), kData),
+          {"negative: expected 0 or more, got -99999999999999999999;"});
   refused(npy(header("<f4", "(4294967296, 4294967296)"), kData), {"too large"});
   refused(npy(header("<f4", "(3037000500, 3037000500)"), kData), {"too large"});
   refused(npy(header("<f8", "(1152921504606846976, 1)"), kData), {"too large"});
