@@ -1,4 +1,4 @@
-// Verdicts and their forms: see compare.hpp.
+// Computes verdicts and prints them: see compare.hpp.
 #include "compare.hpp"
 
 #include <fmt/format.h>
@@ -63,8 +63,8 @@ std::string enough_repetitions(double ratio, const Interval& interval, double th
   const double width = std::max(std::log(interval.high / ratio), std::log(ratio / interval.low));
   const double times = width / (at > most ? at : most - at);
   const double needed = std::ceil(static_cast<double>(samples) * times * times);
-  if (!(needed <= kMostRepetitions)) return "no number of repetitions tells";
-  return fmt::format("about {:.0f} repetitions would tell",
+  if (!(needed <= kMostRepetitions)) return "no number of repetitions would decide";
+  return fmt::format("about {:.0f} repetitions would decide",
                      std::max(needed, static_cast<double>(samples + 1)));
 }
 
@@ -73,8 +73,9 @@ std::string why_unclear(double ratio, const Interval& interval, double threshold
                         std::size_t samples) {
   const double most = 1 + threshold;
   const bool beyond = ratio > most || ratio < 1 / most;
-  const char* const why = interval.low > 1 || interval.high < 1 ? "about the threshold"
-                          : beyond                              ? "the samples scatter as far"
+  const char* const why = interval.low > 1 || interval.high < 1
+                              ? "the change is close to the threshold"
+                          : beyond ? "the samples scatter as much as the change"
                                    : "the interval exceeds the threshold";
   return cat(why, "; ", enough_repetitions(ratio, interval, threshold, samples));
 }
@@ -200,7 +201,7 @@ std::vector<std::string> notes_of(const ComparedResults& compared) {
   if (disturbed > 0)
     out.push_back(cat("by time because ", kPeakDisturbed, ": ", disturbed,
                       disturbed == 1 ? " row" : " rows",
-                      "; a change counts there only where the shares change that way too"));
+                      "; there a change counts only if the shares change in the same direction"));
   const auto& rows = compared.left_out;
   if (rows.empty()) return out;
   const std::size_t named = std::min(rows.size(), most_names);
@@ -242,7 +243,7 @@ std::vector<std::string> caches_of(const BenchResults& results) {
   return out;
 }
 
-/// Those of `all` that are not in `others`.
+/// The elements of `all` that are not in `others`.
 std::vector<std::string> without(std::vector<std::string> all,
                                  const std::vector<std::string>& others) {
   std::erase_if(all, [&](const std::string& each) {

@@ -34,9 +34,8 @@ void require_only(const BenchRequest& request, const std::string& option, const 
   }
   if (!others.empty())
     throw Error(Category::argument,
-                cat(option, " measures nothing and does not take ", shell::join(others)),
-                cat("nothing but ", shell::join(taken)), {},
-                "leave out what does not belong to it");
+                cat(option, " measures nothing and does not accept ", shell::join(others)),
+                cat("only ", shell::join(taken)), {}, "omit the other options");
 }
 
 BenchResults read_results(const std::string& path) {
@@ -52,8 +51,8 @@ BenchResults read_results(const std::string& path) {
   text << file.rdbuf();
   BenchResults out = parse_bench_json(text.str(), path);
   if (out.rows.empty())
-    throw Error(Category::file, cat("'", path, "' holds no row of results"),
-                "a file that 'tessera bench -o' wrote after it had measured something");
+    throw Error(Category::file, cat("'", path, "' contains no row of results"),
+                "a file of 'tessera bench -o' with at least one measured row");
   return out;
 }
 
@@ -116,8 +115,8 @@ void keep_asked(const BenchRequest& request, const std::vector<BenchResults*>& f
       });
     if (!all_peers) keep_peers(*results, peers);
     if (results->rows.empty())
-      throw Error(Category::argument, cat("nothing of ", where, " is left to show"), {}, {},
-                  "name other --algorithms or --peers");
+      throw Error(Category::argument, cat("no row of ", where, " is left to show"), {}, {},
+                  "choose other --algorithms or --peers");
   }
 }
 
@@ -134,7 +133,7 @@ int show_kept(const shell::Context& context, const BenchRequest& request) {
   if (form != Form::table) {
     context.print(text_in(form, results));
   } else {
-    // Each as it was printed when it was measured.
+    // Each case as it was printed when it was measured.
     BenchResults so_far{results.context, {}};
     for (std::size_t i = 0; i < results.rows.size(); ++i) {
       so_far.rows.push_back(results.rows[i]);
@@ -160,7 +159,7 @@ int show_comparison(const shell::Context& context, const BenchRequest& request) 
   if (const std::string difference = machine_difference(before, after); !difference.empty()) {
     if (!request.other_machine)
       throw Error(Category::argument, cat("the files come from different machines: ", difference),
-                  {}, {}, "compare them all the same with --other-machine");
+                  {}, {}, "use --other-machine to compare them nevertheless");
     context.warn(cat("different machines: ", difference));
   }
   const ComparedResults compared = compare_results(before, after, request.threshold / 100);
@@ -174,7 +173,7 @@ int show_comparison(const shell::Context& context, const BenchRequest& request) 
            : in == Form::markdown ? comparison_markdown(compared)
                                   : comparison_table(compared, columns);
   };
-  BenchRequest without_picture = request;  // a file of settings may ask for one
+  BenchRequest without_picture = request;  // a configuration file may request one
   without_picture.plot.clear();
   Outputs(context, without_picture).write(text);
   context.print(text(form));

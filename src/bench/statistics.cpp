@@ -20,14 +20,14 @@ double quantile_of_sorted(const std::vector<double>& sorted, double p) {
   return sorted[below] * (1 - share) + sorted[above] * share;
 }
 
-/// Above this product of the lists' lengths the normal approximation is as good.
+/// Above this product of the lists' lengths the normal approximation is accurate enough.
 constexpr std::size_t kMostCounted = 2500;
 
-/// Of all ways to choose `few` among `all` places, the share of those that have so many unchosen
-/// places before chosen ones, pair by pair: the distribution of Mann and Whitney's U.
+/// The distribution of Mann and Whitney's U: of all ways to choose `few` of `all` positions, the
+/// fraction with a given number of pairs (an unchosen position before a chosen one).
 std::vector<double> distribution_of_pairs(std::size_t few, std::size_t all) {
   const std::size_t most = few * (all - few);
-  // ways[k][u]: k chosen among the places so far, u pairs.
+  // ways[k][u]: k chosen among the positions so far, u pairs
   std::vector<std::vector<double>> ways(few + 1, std::vector<double>(most + 1));
   ways[0][0] = 1;
   for (std::size_t place = 1; place <= all; ++place) {
@@ -46,7 +46,7 @@ std::vector<double> distribution_of_pairs(std::size_t few, std::size_t all) {
 std::size_t pairs_beyond(std::size_t before, std::size_t after, double tail) {
   if (before * after > kMostCounted) {
     const auto n = static_cast<double>(before), m = static_cast<double>(after);
-    double low = 0, high = 40;  // standard deviations; bisection of the normal distribution
+    double low = 0, high = 40;  // in standard deviations; solved by bisection
     while (high - low > 1e-12) {
       const double middle = (low + high) / 2;
       (std::erfc(middle / std::sqrt(2.0)) / 2 > tail ? low : high) = middle;
@@ -69,7 +69,7 @@ double ratio_of_rank(const std::vector<double>& before, const std::vector<double
                      std::size_t rank) {
   const auto at_most = [&](double ratio) {
     std::size_t out = 0, i = 0;
-    for (const double was : before) {  // the larger, the more of `after`
+    for (const double was : before) {  // grows with the number of `after` values
       while (i < after.size() && after[i] / was <= ratio) ++i;
       out += i;
     }
@@ -123,7 +123,7 @@ Summary summarize(std::span<const double> samples) {
   out.q1 = quantile_of_sorted(sorted, 0.25);
   out.q3 = quantile_of_sorted(sorted, 0.75);
   for (double x : sorted) out.mean += x / count;
-  out.mean = std::clamp(out.mean, out.min, out.max);  // rounding may not push it outside
+  out.mean = std::clamp(out.mean, out.min, out.max);  // rounding must not push it outside
   double squares = 0;
   std::vector<double> distances;
   for (double x : sorted) {

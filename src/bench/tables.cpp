@@ -183,7 +183,7 @@ std::string peer_remark(const BenchResults& results, const std::string& name) {
   for (const auto& peer : *peers) {
     if (!peer.is_object() || peer.value("name", "") != name || peer.value("better", "").empty())
       continue;
-    return cat(peer.value("settings", ""), "; not those for this processor: set ",
+    return cat(peer.value("settings", ""), "; not those for this CPU: set ",
                peer.value("better", ""));
   }
   return {};
@@ -335,7 +335,7 @@ std::string to_markdown(const BenchResults& results) {
     if (const auto where = disturbed_text(results, *first); !where.empty()) out += where + "\n\n";
   }
   if (results.context.contains("interrupted"))
-    out += "Interrupted: not everything that was asked for was measured.\n\n";
+    out += "Interrupted: the measurement is incomplete.\n\n";
   out += "Machine: " + machine_line(results) + ".\n";
   if (const std::string method = context_text(results, "method"); !method.empty())
     out += "\nMethod: " + method + "\n";
@@ -348,7 +348,7 @@ CaseTable case_table(const BenchResults& results, const BenchRow& of, std::size_
   for (const auto& row : results.rows) {
     if (same_case(row, of)) rows.push_back(row);
   }
-  std::vector<std::string> peers;  // that there is a ratio to
+  std::vector<std::string> peers;  // the first peer with a ratio
   for (const auto* row : others(results, of, Kind::peer)) peers.push_back(row->name);
   const std::string why = reasons(rows);
   const std::size_t most = columns == 0 ? kMostColumns : columns;

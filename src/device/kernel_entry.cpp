@@ -59,13 +59,13 @@ KernelEntry find_kernel(const Device& device, const char* name, std::string_view
   const auto at = known.all.find({device.kind(), std::string(kernel), std::string(arguments)});
   if (at == known.all.end()) {
     throw Error(Category::unavailable,
-                cat("kernel ", name, ": this program has no build of it for ", device), {}, {},
+                cat("kernel ", name, ": this program was not built for ", device), {}, {},
                 build_advice(device.kind()));
   }
   if (at->second.is_ambiguous) {
     throw Error(Category::argument,
                 cat("kernel ", name, ": two files have a kernel of this type's name for ", device),
-                "one", {}, "give each a name of its own, outside of an unnamed namespace");
+                "one", {}, "give each a unique name, outside of unnamed namespaces");
   }
   return at->second.entry;
 }
@@ -79,12 +79,13 @@ void start_kernel(KernelEntry entry, KernelCall call) {
 }
 
 void refuse_undeclared_block(const char* kernel) {
-  throw Error(Category::argument, cat("kernel ", kernel, ": a GPU needs to know the block size"),
-              {}, {}, "give the kernel a static constexpr Dim3 block");
+  throw Error(Category::argument, cat("kernel ", kernel, ": a GPU needs a fixed block size"), {},
+              {}, "give the kernel a static constexpr Dim3 block");
 }
 
 void refuse_block(const char* kernel, Dim3 declared, Dim3 block) {
-  throw Error(Category::argument, cat("kernel ", kernel, ": the block is not the declared one"),
+  throw Error(Category::argument,
+              cat("kernel ", kernel, ": the block differs from the declared one"),
               to_string(declared), to_string(block));
 }
 
@@ -92,7 +93,7 @@ void check_product_extents(const char* kernel, const std::array<index_t, 2>& a,
                            const std::array<index_t, 2>& b, const std::array<index_t, 2>& c) {
   const auto text = [](const std::array<index_t, 2>& e) { return cat("(", e[0], ",", e[1], ")"); };
   if (a[1] == b[0] && a[0] == c[0] && b[1] == c[1]) return;
-  throw Error(Category::shape, cat("kernel ", kernel, ": A, B and C do not fit together"),
+  throw Error(Category::shape, cat("kernel ", kernel, ": the shapes of A, B and C do not match"),
               "A (M,K), B (K,N) and C (M,N)",
               cat("A ", text(a), ", B ", text(b), " and C ", text(c)));
 }

@@ -1,4 +1,4 @@
-// Which copy of which bytes is the newest, and the copies that update others.
+// Tracks which copy of which bytes is the newest, and updates the others.
 #include "tessera/device/managed_bytes.hpp"
 
 #include <atomic>
@@ -37,7 +37,7 @@ struct Copy {
 
 struct ManagedBytes::State {
   index_t bytes;
-  ByteRanges zero;  // still zero, whatever a copy contains
+  ByteRanges zero;  // still zero, whatever the copies contain
   HostBuffer host;  // of all bytes, or not yet allocated
   ByteRanges host_newest;
   std::list<Copy> copies;  // on devices

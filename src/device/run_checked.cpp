@@ -1,5 +1,4 @@
-// A file of its own, since files that include run_checked.hpp record accesses and this one must
-// not.
+// A separate file: files that include run_checked.hpp record accesses, and this one must not.
 #include <string>
 
 #include "tessera/check/format.hpp"

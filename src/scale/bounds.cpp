@@ -15,7 +15,7 @@ double words_received_bound(const Shape& shape, int ranks) {
   const auto [m, n, k] = extents;
   if (k <= 0 || ranks <= 1) return 0;
   const double P = ranks, all = m * n + m * k + n * k;
-  double touched = 0;  // by the rank with an equal share of the multiply-adds
+  double touched = 0;  // for the rank with an equal share of the multiply-adds
   if (P <= m / n) touched = (m * n + m * k) / P + n * k;
   else if (P <= m * n / (k * k)) touched = 2 * std::sqrt(m * n * k * k / P) + m * n / P;
   else touched = 3 * std::pow(m * n * k / P, 2.0 / 3);

@@ -1,5 +1,5 @@
-// Bisection and its volume: see boxes.hpp. The cut that leads to the smallest surface of all boxes
-// is searched with real extents, then rounded to whole positions.
+// Bisection and its communication volume: see boxes.hpp. Searches the cuts with the smallest total
+// surface with real extents, then rounds them to whole positions.
 #include "boxes.hpp"
 
 #include <algorithm>
@@ -127,7 +127,7 @@ Part common(const Part& a, const Part& b) {
 }
 
 /// Elements of `own` without one rank's share of them: 1/q of those that q ranks use. `others` are
-/// inside it.
+/// subsets of `own`.
 double not_own(const Shared& own, const std::vector<Shared>& others) {
   std::vector<index_t> rows{own.part.i0, own.part.i1}, cols{own.part.j0, own.part.j1};
   for (const Shared& each : others) {

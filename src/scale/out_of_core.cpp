@@ -19,7 +19,7 @@ namespace {
 /// Bytes of C that are finished and written at a time.
 constexpr index_t kFinished = 1 << 20;
 
-/// Is there a product with this type of C?
+/// True if there is a product with this type of C.
 template <class T>
 inline constexpr bool kIsProduct =
     std::is_same_v<T, double> || std::is_same_v<T, float> || std::is_same_v<T, f16> ||
@@ -35,7 +35,7 @@ BlockPlace place_of(const Schedule& s, index_t block) {
   return {block / s.blocks_across(), block % s.blocks_across()};
 }
 
-/// Multiplies slice k of block (i, j) of C; loads A and B unless the previous step has loaded them.
+/// Multiplies slice k of block (i, j) of C; loads A and B unless the previous step loaded them.
 struct Step {
   index_t block, i, j, k;
   bool loads_a, loads_b, first, last;
@@ -74,7 +74,7 @@ class Steps {
   std::vector<index_t> blocks_;  ///< unfinished blocks
 };
 
-/// Buffers that one thread fills and another empties, in turn.
+/// Buffers that one thread fills and another one empties, in a ring.
 class Slots {
  public:
   Slots(DType type, index_t count, index_t elements) : count_(count) {

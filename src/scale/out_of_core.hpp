@@ -20,9 +20,9 @@ struct Source {
 struct OutOfCore {
   Schedule schedule;
   Types types;
-  Plan plan;  ///< of the whole product: algorithm, threads, alpha, beta
+  Plan plan;  ///< for the whole product: algorithm, threads, alpha, beta
   Source a, b, c0;
-  /// Accepts a finished part of C: its elements, row and column of the first.
+  /// Accepts a finished part of C: its elements, and the row and column of the first.
   std::function<void(const Array&, index_t, index_t)> write;
   /// Blocks that need no work, by their numbers in the order of the schedule.
   std::function<bool(index_t)> is_finished = [](index_t) { return false; };
@@ -35,7 +35,7 @@ struct OutOfCore {
 /// The part of C that block `number` of the schedule computes; all of K.
 Box block_of(const Schedule& schedule, index_t number);
 
-/// Throws the exceptions of the files.
+/// Throws the errors of reading and writing the files.
 void run_out_of_core(const OutOfCore& product);
 
 }  // namespace tessera::scale

@@ -26,7 +26,7 @@ void check(const Request& request) {
     throw Error(Category::argument, "plan: the number of ranks is out of range",
                 cat("1 to ", kMostRanks), cat(request.ranks));
   if (request.memory <= 0)
-    throw Error(Category::argument, "plan: there is no memory", "1 byte or more",
+    throw Error(Category::argument, "plan: the memory limit is below 1 byte", "1 byte or more",
                 cat(request.memory));
 }
 
@@ -151,7 +151,7 @@ ScalePlan make_scale_plan(const Request& request) {
   if (most_held >= request.memory)
     throw Error(Category::resource, "the memory of a rank is too small for its share of A and B",
                 cat("more than ", bytes_text(most_held)), bytes_text(request.memory),
-                "allow more memory, or take more ranks");
+                "allow more memory, or use more ranks");
   plan.schedule = plan_schedule({{box.m(), box.n(), box.k()},
                                  types,
                                  request.memory - most_held,

@@ -154,7 +154,7 @@ std::string picture(const ScalePlan& plan) {
   }
   out += printed("<text x=\"%.0f\" y=\"%.0f\">M = %lld</text>\n", 2.0, margin + depth - 4,
                  static_cast<long long>(whole.M));
-  out += printed("<text x=\"%.0f\" y=\"%.0f\">N = %lld, K = %lld into the depth</text>\n", margin,
+  out += printed("<text x=\"%.0f\" y=\"%.0f\">N = %lld, K = %lld in depth</text>\n", margin,
                  margin + depth + height + 18, static_cast<long long>(whole.N),
                  static_cast<long long>(whole.K));
   return out + "</svg>\n";

@@ -82,11 +82,11 @@ TEST(Bench, WhatKeptResultsWouldIgnoreIsRefused) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> refused = {
       {{"--from", r, "--compare", r, r}, "--from and --compare given: expected one of them"},
       {{"--from", r, "--sizes", "512", "--dtype", "f64", "--threads", "7"},
-       "--from measures nothing and does not take --sizes, --dtype, --threads"},
-      {{"--from", r, "-m", "8"}, "does not take -m"},
-      {{"--from", r, "--threshold", "3"}, "does not take --threshold"},
-      {{"--compare", r, r, "--plot", o}, "--compare measures nothing and does not take --plot"},
-      {{"--compare", r, r, "--suite", "tiny"}, "does not take --suite"},
+       "--from measures nothing and does not accept --sizes, --dtype, --threads"},
+      {{"--from", r, "-m", "8"}, "does not accept -m"},
+      {{"--from", r, "--threshold", "3"}, "does not accept --threshold"},
+      {{"--compare", r, r, "--plot", o}, "--compare measures nothing and does not accept --plot"},
+      {{"--compare", r, r, "--suite", "tiny"}, "does not accept --suite"},
       {{"--compare", r, r, "-o", scratch / "o.csv"}, "a comparison has no CSV"},
       {{"--from", r, "--peers", "nosuch"}, "no peer 'nosuch' in '"},
       {{"--from", r, "--peers", "bles"}, "did you mean 'blas'?"},
@@ -111,7 +111,7 @@ TEST(Bench, AFileWithoutRowsIsNoResult) {
   std::ofstream(scratch / "r.json") << to_json(results);
   const Ran ran = run_bench({"--from", scratch / "r.json", "--plot", scratch / "p.svg"});
   EXPECT_EQ(ran.code, 3);
-  EXPECT_THAT(ran.err, HasSubstr("holds no row of results"));
+  EXPECT_THAT(ran.err, HasSubstr("contains no row of results"));
   EXPECT_FALSE(std::filesystem::exists(scratch / "p.svg"));
 }
 

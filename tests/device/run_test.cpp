@@ -53,9 +53,10 @@ TEST(Run, KernelsOfTheLadderChooseTheirGrid) {
 
 TEST(Run, AProductThatDoesNotFitIsRefused) {
   FloatMatrix a(2, 3), b(4, 5), c(2, 5);
-  EXPECT_EQ(refusal([&] { testing::run_tiled(Device::cpu(), a, b, c); }, Category::shape),
-            "kernel tiled: A, B and C do not fit together: expected A (M,K), B (K,N) and C (M,N), "
-            "got A (2,3), B (4,5) and C (2,5)");
+  EXPECT_EQ(
+      refusal([&] { testing::run_tiled(Device::cpu(), a, b, c); }, Category::shape),
+      "kernel tiled: the shapes of A, B and C do not match: expected A (M,K), B (K,N) and C (M,N), "
+      "got A (2,3), B (4,5) and C (2,5)");
 }
 
 TEST(Run, AnyBlockWhereTheKernelDeclaresNone) {
@@ -72,8 +73,9 @@ TEST(Run, TheDeclaredBlockIsKept) {
     Vector<float> y(100);
     const std::string text =
         refusal([&] { testing::run_add_to(device, Dim3{25}, x, y); }, Category::argument);
-    EXPECT_EQ(text,
-              "kernel add_to: the block is not the declared one: expected (32,1,1), got (25,1,1)");
+    EXPECT_EQ(
+        text,
+        "kernel add_to: the block differs from the declared one: expected (32,1,1), got (25,1,1)");
   }
 }
 

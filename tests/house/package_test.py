@@ -71,7 +71,7 @@ class Package(unittest.TestCase):
             if asked == "ON":
                 self.assertEqual(done.stdout, "11 22 33 44 on checked\n", done.stderr)
             else:
-                self.assertEqual((done.returncode, done.stderr), (4, "kernel add: this program has no build of it for checked; in CMake: "
+                self.assertEqual((done.returncode, done.stderr), (4, "kernel add: this program was not built for checked; in CMake: "
                                  "tessera_add_kernels(TARGET FILE), or compile FILE with -DTESSERA_CHECK=1\n"))
 
     def test_find_package_refuses_another_major_version(self):
