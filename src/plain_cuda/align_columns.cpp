@@ -1,4 +1,4 @@
-// Puts tokens back into their columns: see align_columns.hpp.
+// Restores the columns of tokens: see align_columns.hpp.
 #include "align_columns.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace tessera::plain_cuda {
 
 namespace {
 
-/// A user's file as it was before preprocessing, by lines.
+/// A user's file before preprocessing, by lines.
 class Original {
  public:
   explicit Original(const std::string& text) : t_(tokens_of(text)) {
@@ -47,12 +47,12 @@ class Line {
  private:
   bool is_same(std::size_t i, std::size_t k) const { return t_.spelling(i) == s_.spelling(k); }
   void put(std::size_t i, std::size_t k) { t_.all[i].column = s_[k].column; }
-  /// What [c, d) expands to is where it begins.
+  /// The tokens that a macro expands to get the column of its use.
   void put_run(std::size_t a, std::size_t b, std::size_t c, std::size_t d) {
     if (c == d) return put_after(a, b);
     for (; a < b; ++a) put(a, c);
   }
-  /// Tokens that no text of the line expands to follow what is before them.
+  /// Tokens without a counterpart in the line follow the token before them.
   void put_after(std::size_t a, std::size_t b) {
     for (; a < b; ++a) {
       if (a > 0 && t_[a - 1].line == t_[a].line) t_.all[a].column = t_[a - 1].column;

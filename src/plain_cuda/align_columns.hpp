@@ -1,4 +1,4 @@
-// Preprocessors move what follows a macro in its line, and join blanks: puts tokens back.
+// Preprocessors move what follows a macro in its line, and join blanks: this restores the columns.
 #pragma once
 
 #include "lexer.hpp"
@@ -6,8 +6,8 @@
 
 namespace tessera::plain_cuda {
 
-/// Sets the column of each token of the user's files to that of the original text, as far as its
-/// line has the token; tokens of a macro get the column where the macro is used.
+/// Sets the column of each token of the user's files to that in the original text, if its line has
+/// the token; tokens of a macro get the column where the macro is used.
 void align_columns(Tokens& tokens, const Originals& originals);
 
 }  // namespace tessera::plain_cuda

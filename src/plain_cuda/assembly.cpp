@@ -21,7 +21,7 @@ bool is_in_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '$';
 }
 
-/// Adds the line with the run-time's functions in place of new and delete.
+/// Adds the line with the run-time's functions that replace new and delete.
 void add_renamed(std::string& out, std::string_view line) {
   for (std::size_t at = 0; at < line.size();) {
     const std::size_t begin = std::min(line.find("_Z", at), line.size());

@@ -1,15 +1,14 @@
-// What `tessera check FILE.cu` changes between the compiler and the assembler, where the source has
-// no words for it.
+// The changes of `tessera check FILE.cu` to the compiler's assembly that C++ source cannot express.
 #pragma once
 
 #include <string>
 
 namespace tessera::plain_cuda {
 
-/// Behind each variable in shared memory comes a rim that no variable has, so that what goes over
-/// its end is seen; no bank conflict comes or goes by it, since a warp's instruction accesses one
-/// variable. And new and delete are the run-time's: GCC 12 does not survive other names of them in
-/// the source.
+/// After each variable in shared memory it adds a rim that belongs to no variable, so that an
+/// access past the end is found. This does not change bank conflicts, since an instruction of a
+/// warp accesses one variable. It also replaces new and delete by the run-time's functions: GCC 12
+/// crashes if the source gives them other names.
 std::string as_checked(const std::string& assembly);
 
 }  // namespace tessera::plain_cuda

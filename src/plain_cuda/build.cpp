@@ -33,8 +33,8 @@ std::string text_of(const fs::path& file) {
               "see the compiler's messages above");
 }
 
-/// Marks the ends of the variables in shared memory, between which the program's own files are
-/// linked; the second has room for the dynamic ones: 227 KiB, the most that a block may have.
+/// Marks the ends of the variables in shared memory; the program's own files are linked between
+/// them. The second mark has space for the dynamic ones: 227 KiB, the most that a block may have.
 constexpr const char* kFirst =
     ".section .tbss,\"awT\",@nobits\n.globl tessera_shared_begin\n.balign 1024\n"
     ".type tessera_shared_begin, @object\ntessera_shared_begin:\n"
@@ -54,12 +54,12 @@ const Words kDefinitions = {"-D__CUDACC__",
                             "-D__CUDACC_EXTENDED_LAMBDA__",
                             "-DTESSERA_PLAIN_CUDA"};
 
-/// Optimised as nvcc would, as far as every load and store of the source stays one: aggregates stay
-/// in memory, loops stay scalar.
+/// Optimised like nvcc, but every load and store of the source remains: aggregates stay in memory,
+/// loops stay scalar.
 const Words kOptimised = {"-O2", "-fno-tree-sra", "-fno-ipa-sra", "-fno-tree-vectorize"};
 
-/// Loads and stores are told. Entries and exits are not: they would give each function a cleanup,
-/// through which an access that cannot be done may not be left.
+/// Loads and stores are instrumented. Entries and exits are not: they would give each function a
+/// cleanup, and an impossible access may not unwind through it.
 const Words kTold = {"-fsanitize=thread", "-Wno-tsan",
                      "--param",           "tsan-instrument-func-entry-exit=0",
                      "--param",           "tsan-distinguish-volatile=1"};
@@ -83,7 +83,7 @@ class Builder {
   }
 
  private:
-  /// Macros are defined behind our headers, so that they may have any name.
+  /// Macros are defined after our headers, so that they may have any name.
   void sort(const Words& flags) {
     static constexpr const char* kOfPreprocessor[] = {"-I", "-D", "-U", "-isystem", "-include"};
     for (std::size_t i = 0; i < flags.size(); ++i) {
@@ -108,7 +108,7 @@ class Builder {
                : cat("#define ", macro.substr(0, equals), " ", macro.substr(equals + 1), "\n");
   }
 
-  /// Clang takes other options to leave loads and stores as they are, and calls further hooks.
+  /// Clang needs other options to keep loads and stores unchanged, and calls additional hooks.
   void require_gcc() const {
     run_compiler({"--version"});
     const std::string said = text_of(folder_ / "said");
@@ -134,16 +134,16 @@ class Builder {
     return object;
   }
 
-  /// Throws where the compiler has not found a header of CUDA's libraries.
+  /// Throws if the compiler has not found a header of CUDA's libraries.
   void require_headers(const fs::path& source) const {
     auto missing = missing_header(text_of(folder_ / "said"));
     if (!missing || !is_of_toolkit(missing->header)) return;
-    std::erase_if(missing->from, [&](const auto& each) {  // what launches a kernel of the source
-      return each.first.starts_with(folder_.string());
-    });
+    // the code that launches a kernel of the source
+    std::erase_if(missing->from,
+                  [&](const auto& each) { return each.first.starts_with(folder_.string()); });
     refuse_header(source, *missing);
   }
-  /// A toolkit's own headers may be where the compiler looks: they cannot be mixed with ours.
+  /// A toolkit's own headers may be in the compiler's path: they cannot be mixed with ours.
   void refuse_toolkit(const fs::path& source, std::string_view preprocessed) const {
     const std::string ours = (at_.include / "tessera/plain_cuda").string();
     if (const auto other = toolkit_header(preprocessed, ours)) refuse_header(source, *other);

@@ -1,4 +1,4 @@
-// Finds what includes a header: see included.hpp.
+// Finds which file includes a header: see included.hpp.
 #include "included.hpp"
 
 #include <algorithm>
@@ -100,7 +100,7 @@ std::optional<HeaderInclude> toolkit_header(std::string_view preprocessed, std::
     const auto mark = out ? std::nullopt : mark_of(line);
     if (!mark) return;
     depth += mark->enters ? 1 : mark->returns ? -1 : 0;
-    if (first && mark->returns && depth < first_depth) {  // the line behind the include
+    if (first && mark->returns && depth < first_depth) {  // the line after the include
       first->file = mark->file, first->line = mark->line - 1;
       if (leads_to_types) out = std::move(first);
       first.reset();

@@ -1,5 +1,5 @@
-// Headers that a program includes and that are not offered: where, by the compiler's messages or by
-// the line marks of what is preprocessed.
+// Headers that a program includes but that are not available: their position, from the compiler's
+// messages or from the line markers of the preprocessed text.
 #pragma once
 
 #include <optional>
@@ -11,19 +11,19 @@
 namespace tessera::plain_cuda {
 
 struct HeaderInclude {
-  std::string header, file;  ///< the file that includes it, as the compiler calls it
+  std::string header, file;  ///< the file that includes it, as the compiler names it
   long line = 0;
-  std::vector<std::pair<std::string, long>> from;  ///< what includes that file, inner ones first
+  std::vector<std::pair<std::string, long>> from;  ///< the files that include it, inner ones first
 };
 
 /// The header that GCC or Clang has not found.
 std::optional<HeaderInclude> missing_header(std::string_view messages);
 
-/// Is it a header of CUDA's toolkit or of a library that builds on it?
+/// Is it a header of CUDA's toolkit or of a library based on it?
 bool is_of_toolkit(std::string_view header);
 
-/// The first header of a toolkit, in its folder or leading to a definition of CUDA's own types,
-/// beside those in the folder `ours`.
+/// The first header of a toolkit that is in its folder or leads to a definition of CUDA's own
+/// types, besides those in the folder `ours`.
 std::optional<HeaderInclude> toolkit_header(std::string_view preprocessed, std::string_view ours);
 
 }  // namespace tessera::plain_cuda

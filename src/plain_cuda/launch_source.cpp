@@ -1,4 +1,4 @@
-// Makes a program of a launch: see launch_source.hpp.
+// Generates a program for a launch: see launch_source.hpp.
 #include "launch_source.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::array kStarts = {"random", "zeros", "ones", "count", "nothing"};
 constexpr const char* kForm = "kernel<<<grid, block>>>(A: f32[m,k], C: f32[m,n], n: n)";
 
-/// What CUDA calls an element type.
+/// CUDA's name of an element type.
 std::string cuda_name(DType type) {
   switch (type) {
     case DType::f16: return "__half";
@@ -118,7 +118,7 @@ class LaunchReader {
                : std::string(t_.text.substr(t_[begin].begin, t_[end - 1].end - t_[begin].begin));
   }
 
-  /// What the kernel is given; an array is declared before.
+  /// The argument of the kernel; an array is declared before.
   std::string argument(std::size_t begin, std::size_t end, std::string& arrays) {
     std::string name = cat("argument ", ++count_);
     if (t_.is_kind(begin, Token::Kind::name) && t_.is(begin + 1, ":") && !t_.is(begin + 2, ":")) {
@@ -152,7 +152,7 @@ class LaunchReader {
     return variable;
   }
 
-  /// As a literal of C++: a word, or "file:" and the name of a file.
+  /// As a C++ literal: a keyword, or "file:" and the name of a file.
   std::string start_of(const std::string& name, std::size_t begin, std::size_t end) const {
     if (t_.is(begin, "=") && begin + 2 == end) {
       const std::string_view start = t_.spelling(begin + 1);

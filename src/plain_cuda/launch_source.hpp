@@ -16,9 +16,9 @@
 
 namespace tessera::plain_cuda {
 
-/// The text of the program. Throws Error(argument) with the column where `words` cannot be read.
+/// The text of the program. Throws Error(argument) with the column if `words` is invalid.
 std::string launch_source(std::string_view words, const std::filesystem::path& file);
-/// Which of m, n and k grid, block, extents and values are made of: "mn". Throws as above.
+/// Which of m, n and k occur in grid, block, extents and values: "mn". Throws as above.
 std::string extents_used(std::string_view words);
 
 }  // namespace tessera::plain_cuda

@@ -1,4 +1,4 @@
-// Cuts C++ into tokens: see lexer.hpp.
+// Splits C++ into tokens: see lexer.hpp.
 #include "lexer.hpp"
 
 #include <algorithm>
@@ -161,7 +161,8 @@ class Lexer {
   }
   void enter(const std::string& name) {
     const auto [found, is_new] = numbers_.try_emplace(name, static_cast<int>(out_.files.size()));
-    // Macros of system headers have flag 3 where the user expands them: only the first marker says.
+    // Macros of system headers have flag 3 where the user expands them: only the first marker shows
+    // it.
     if (is_new) out_.files.push_back({name, is_system_macro_});
     file_ = found->second;
   }

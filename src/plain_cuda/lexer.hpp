@@ -1,6 +1,6 @@
-// Preprocessed C++ as tokens, each with its place in the user's file as the line markers say.
-// Comments, directives and white space are the gaps between tokens. Brackets are paired here, once,
-// so that whatever walks over them takes time linear in the text.
+// Preprocessed C++ as tokens, each with its position in the user's file according to the line
+// markers. Comments, directives and white space are the gaps between tokens. Brackets are paired
+// here, once, so that all later passes take time linear in the text.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +32,8 @@ class Tokens {
   std::string_view text;
   std::vector<Token> all;
   std::vector<SourceFile> files;
-  std::vector<std::size_t> pairs;    ///< of a bracket the other one, of <<< its >>>; kNone
-  std::vector<std::size_t> parents;  ///< the bracket that is open at this token; kNone
+  std::vector<std::size_t> pairs;    ///< for a bracket its partner, for <<< its >>>; kNone
+  std::vector<std::size_t> parents;  ///< the bracket that encloses this token; kNone
 
   std::size_t size() const { return all.size(); }
   const Token& operator[](std::size_t i) const { return all[i]; }
@@ -59,11 +59,11 @@ class Tokens {
   }
 };
 
-/// Cuts `text`; `first` is the name of the file until a line marker names another.
+/// Splits `text`; `first` is the name of the file until a line marker names another.
 Tokens tokens_of(std::string_view text, std::string first = {});
 
-/// Pairs brackets, and the <<< of a launch with its >>>. Throws Error(argument) with the place of
-/// one that has no pair.
+/// Pairs brackets, and the <<< of a launch with its >>>. Throws Error(argument) with the position
+/// of an unpaired one.
 void pair_brackets(Tokens& tokens);
 
 }  // namespace tessera::plain_cuda

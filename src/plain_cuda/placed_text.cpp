@@ -1,4 +1,4 @@
-// Writes tokens in their places: see placed_text.hpp.
+// Writes tokens at their positions: see placed_text.hpp.
 #include "placed_text.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace tessera::plain_cuda {
 
 namespace {
 
-/// Blanks up to here: a text in one line would take quadratic time otherwise.
+/// The limit of padding: a text in one line would take quadratic time otherwise.
 constexpr int kLastColumn = 1000;
 
 bool is_of_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -74,7 +74,7 @@ void PlacedText::write_token(std::size_t i, const Edit* edit) {
     go_to(i);
     insert(edit->replacement);
   } else if (file_ != t_[i].file || line_ != t_[i].line) {
-    previous_ = Tokens::kNone;  // what is before it was left out: the next token finds its line
+    previous_ = Tokens::kNone;  // the text before it was omitted: the next token finds its line
     return;
   } else {
     std::string blanks(spelling);
@@ -85,8 +85,8 @@ void PlacedText::write_token(std::size_t i, const Edit* edit) {
   follows_ = edit == nullptr || !edit->is_replaced;
 }
 
-/// What is between the tokens i - 1 and i, where i - 1 was written last in its own line: the
-/// directives in it are kept.
+/// The text between the tokens i - 1 and i, if i - 1 was written last in its own line: its
+/// directives are kept.
 void PlacedText::write_gap(std::size_t i) {
   const bool follows = i == 0 ? out_.empty() : previous_ == i - 1;
   if (!follows) return;
@@ -100,7 +100,7 @@ void PlacedText::write_gap(std::size_t i) {
 
 void PlacedText::go_to(std::size_t i) {
   const Token& token = t_[i];
-  // Marks without a gap may be one operator.
+  // Adjacent marks may form one operator.
   const bool is_operator = token.kind == Token::Kind::mark && t_.is_kind(i - 1, token.kind);
   if (is_operator && follows_ && previous_ == i - 1 && t_[i - 1].end == token.begin) return;
   const int column = std::min(token.column, kLastColumn);

@@ -1,6 +1,5 @@
-// Writes tokens so that each keeps its line and column: after whatever a rewriter inserts, erases
-// or moves, a line marker and blanks put the next token where the user has it,
-// up to column 1000.
+// Writes tokens so that each keeps its line and column: after each insertion, deletion or move, a
+// line marker and blanks put the next token where the user has it, up to column 1000.
 #pragma once
 
 #include <string>
@@ -12,7 +11,7 @@
 
 namespace tessera::plain_cuda {
 
-/// What happens around one token.
+/// The changes around one token.
 struct Edit {
   struct Piece {
     std::string text;
@@ -20,8 +19,8 @@ struct Edit {
   };
   std::vector<Piece> before, after;
   std::string replacement;
-  bool is_replaced = false;  ///< by `replacement`; where that is empty, by blanks
-  std::size_t skip_to = 0;   ///< leaves out this token and all before that one
+  bool is_replaced = false;  ///< by `replacement`; if that is empty, by blanks
+  std::size_t skip_to = 0;   ///< omits this token and all before that one
 };
 
 class PlacedText {
@@ -37,7 +36,7 @@ class PlacedText {
   std::string write();
 
  private:
-  /// Tokens before `skip_from` are written though they are left out where they are.
+  /// Tokens before `skip_from` are written, though they are omitted at their original position.
   void write_range(std::size_t first, std::size_t last, std::size_t skip_from);
   void write_pieces(const std::vector<Edit::Piece>& pieces);
   void write_token(std::size_t i, const Edit* edit);
@@ -51,7 +50,8 @@ class PlacedText {
   std::string out_;
   std::size_t previous_ = Tokens::kNone;  ///< the token written last
   bool follows_ = false;                  ///< nothing was inserted after it
-  int file_ = 0, line_ = 1, column_ = 1;  ///< where the compiler takes the end of out_ to be
+  /// the position of the end of out_, as the compiler counts it
+  int file_ = 0, line_ = 1, column_ = 1;
 };
 
 }  // namespace tessera::plain_cuda

@@ -1,4 +1,4 @@
-// Rewrites CUDA's words: see rewrite.hpp.
+// Rewrites CUDA's keywords: see rewrite.hpp.
 #include "rewrite.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class Rewriter {
   }
 
  private:
-  /// Does the program itself name the type?
+  /// Does the program itself declare the type?
   bool names(std::string_view type) const {
     for (std::size_t i = 0; i < t_.size(); ++i) {
       if (t_.is(i, type) && !t_.file(i).is_system) return true;
@@ -92,7 +92,7 @@ class Rewriter {
     pieces.push_back({"), [=]() mutable -> void {"});
     out_.insert_before(t_.pairs[body], "});");
   }
-  /// The { of a kernel's body; kNone where a declaration ends or the list of a macro.
+  /// The { of a kernel's body; kNone if a declaration or the list of a macro ends first.
   std::size_t body_after(std::size_t i) const {
     for (std::size_t at = i + 1; at < t_.size(); at = t_.after(at)) {
       if (is_one_of(at, {";", "}", ")", "]", "__global__"})) return kNone;
@@ -144,7 +144,8 @@ class Rewriter {
     out_.replace(i, is_extern < i ? "__thread" : "extern __thread");
     name_dynamic(i, end);
   }
-  /// alignas may follow __shared__, but not what replaces it: it goes to the declaration's begin.
+  /// alignas may follow __shared__, but not its replacement: it moves to the start of the
+  /// declaration.
   void move_alignment(std::size_t i, std::size_t first, std::size_t end) {
     std::size_t at = i + 1;
     while (is_one_of(at, {"extern", "static", "const", "volatile"})) ++at;
@@ -210,7 +211,7 @@ class Rewriter {
     out_.at(open).skip_to = close + 3;
     out_.insert_after(t_.pairs[close + 3], ")");
   }
-  /// A call of the run-time takes the kernel as a void*; ours takes it as it is.
+  /// A call of the run-time takes the kernel as a void*; ours takes it unchanged.
   void launch_call(std::size_t at) {
     if (at >= t_.size() || t_.file(at).is_system) return;
     if (t_.is(at, "(")) {
@@ -251,7 +252,7 @@ class Rewriter {
     return t_.is(i, both.substr(1)) && t_.is(i - 1, both.substr(0, 1)) &&
            t_[i - 1].end == t_[i].begin;
   }
-  /// The first token of the postfix expression that ends before `end`; `end` where there is none.
+  /// The first token of the postfix expression that ends before `end`; `end` if there is none.
   std::size_t callee_before(std::size_t end) const {
     for (std::size_t at = end;;) {
       const std::size_t operand = operand_before(at);
@@ -303,7 +304,7 @@ class Rewriter {
       } else if (t_.is(at, ">") && !is_pair(at, "->")) {
         ++depth;
       } else if (t_.is(at, "<") && --depth == 0) {
-        // K<a < b>: the one before a is the one.
+        // K<a < b>: the one before a is right.
         if (is_name(at - 1) && t_.is(at - 2, "<") && is_name(at - 3)) depth = 1;
         else return at;
       } else if (is_one_of(at, {";", "(", "[", "{"})) {

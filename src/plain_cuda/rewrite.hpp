@@ -22,13 +22,13 @@
 
 namespace tessera::plain_cuda {
 
-/// The text of a file that a line marker names; nullptr where it cannot be read.
+/// The text of a file that a line marker names; nullptr if it cannot be read.
 using Originals = std::function<const std::string*(const std::string& file)>;
 
 /// With `originals`, tokens that a compiler's preprocessor moved within their line, by expanding
-/// macros or joining blanks, get the columns of the user's text; what a macro expands to gets the
-/// column of its use. Throws Error(argument) with file, line and column where brackets have no pair
-/// or a launch has no kernel or no arguments. Time is linear in the length of the text.
+/// macros or joining blanks, get the columns of the user's text; the expansion of a macro gets the
+/// column of its use. Throws Error(argument) with file, line and column if brackets are unpaired or
+/// a launch has no kernel or no arguments. Time is linear in the length of the text.
 std::string rewrite(std::string_view preprocessed, const Originals& originals = {});
 
 }  // namespace tessera::plain_cuda

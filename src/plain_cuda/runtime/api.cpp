@@ -1,5 +1,5 @@
-// The rest of the CUDA run-time: errors, devices, streams and events. Everything is carried out
-// when it is called.
+// The rest of the CUDA run-time: errors, devices, streams and events. Every operation runs when it
+// is called.
 #include <chrono>
 #include <cstring>
 
@@ -66,8 +66,8 @@ const char* text_of(cudaError_t error, const char* NamedError::*which) {
 const char* cudaGetErrorName(cudaError_t error) { return text_of(error, &NamedError::name); }
 const char* cudaGetErrorString(cudaError_t error) { return text_of(error, &NamedError::text); }
 
-// Waiting returns the errors of kernels that ran. Of calls and launches that were refused
-// cudaGetLastError tells.
+// Waiting returns the errors of kernels that ran. cudaGetLastError returns those of refused calls
+// and launches.
 cudaError_t cudaDeviceSynchronize(Place) {
   Streams::get().wait_for_all();
   return Program::get().device_error();
@@ -167,7 +167,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = m.smem_per_sm_bytes; break;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = m.smem_per_block_bytes; break;
     case cudaDevAttrMaxBlocksPerMultiprocessor: *value = m.blocks_per_sm; break;
-    default: *value = 1;  // what the device can do: it can
+    default: *value = 1;  // all features of the device are supported
   }
   return cudaSuccess;
 }
@@ -245,7 +245,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream, Place) {
   Streams::get().wait_for(stream);
   return Program::get().device_error();
 }
-cudaError_t cudaStreamQuery(cudaStream_t stream, Place) {  // success says that all is over
+cudaError_t cudaStreamQuery(cudaStream_t stream, Place) {  // success means that all work is done
   Streams::get().wait_for(stream);
   return Program::get().device_error();
 }

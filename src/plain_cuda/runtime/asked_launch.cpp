@@ -1,4 +1,4 @@
-// The arguments of a launch that was asked for, and what became of them: see parts/asked_launch.h.
+// The arguments of a requested launch, and its results: see parts/asked_launch.h.
 #include "tessera/plain_cuda/parts/asked_launch.h"
 
 #include <cmath>
@@ -27,10 +27,10 @@ struct Asked {
   DType type = DType::f32;
   std::vector<index_t> shape = {};
   std::size_t elements = 0;
-  std::string start;       ///< empty: as the kernel takes it
+  std::string start;       ///< empty: an argument of the kernel
   void* memory = nullptr;  ///< null: not yet given to the kernel
   bool is_input = false;
-  std::vector<std::byte> held;  ///< of an input: what it was filled with
+  std::vector<std::byte> held;  ///< of an input: its original content
 
   std::size_t bytes() const { return elements * static_cast<std::size_t>(size_of(type)); }
 };
@@ -39,17 +39,17 @@ std::vector<Asked>& all() {
   return *arrays;
 }
 
-/// What the inputs of a launch hold, beside numbers that a word of --launch asks for.
+/// The contents of the inputs of a launch, besides numbers that a keyword of --launch requests.
 enum Round { kRandom, kOther, kSmall, kSpecial, kRounds };
 int round_now = 0;
 
-/// Where `tessera judge` reads the arrays; null: nobody does.
+/// Where `tessera judge` reads the arrays; null: not used.
 const char* arrays_folder() { return std::getenv("TESSERA_LAUNCH_ARRAYS"); }
 
-/// Where `tessera check` wants what the kernel has written; null: nowhere.
+/// Where `tessera check` stores the results of the kernel; null: not used.
 const char* results_folder() { return std::getenv("TESSERA_LAUNCH_RESULTS"); }
 
-/// The name of the file that it starts as; null: of none.
+/// The name of the file with its original content; null: none.
 const char* file_of(const Asked& asked) {
   return asked.start.starts_with("file:") ? asked.start.c_str() + 5 : nullptr;
 }
@@ -64,7 +64,7 @@ void read_file(Asked& asked) {
   if (asked.bytes() > 0) std::memcpy(asked.held.data(), array.data(), asked.bytes());
 }
 
-/// Element i, of the array that has this number.
+/// Element i of the array with this number.
 double value(const Asked& asked, std::size_t number, std::size_t i) {
   if (asked.start == "zeros") return 0;
   if (asked.start == "ones") return 1;
@@ -116,7 +116,7 @@ void judge(const Asked& asked, std::size_t number) {
   std::vector<std::byte> now(asked.bytes());
   if (asked.memory == nullptr) return;
   if (asked.is_input || !asked.held.empty()) keep(asked, number, "in", asked.held);
-  if (!asked.is_input) {  // what nobody has written is a finding of the copy
+  if (!asked.is_input) {  // copying unwritten elements would be a finding
     if (!now.empty())
       cudaMemcpy(now.data(), asked.memory, now.size(), cudaMemcpyDeviceToHost, kPlace);
     keep(asked, number, "out", now);
@@ -165,7 +165,7 @@ void* AskedArray::begin(bool is_input) {
   is_input = is_input || is_const_;
   const auto number = static_cast<std::size_t>(index_);
   Asked& asked = all()[number];
-  if (asked.memory != nullptr) {  // given to two arguments: one may be written through
+  if (asked.memory != nullptr) {  // given to two arguments: it may be written through one
     asked.is_input = asked.is_input && is_input;
     return asked.memory;
   }

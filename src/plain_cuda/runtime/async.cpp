@@ -1,5 +1,5 @@
 // Asynchronous copies, barriers that count arrivals, barriers of the grid, exchanges of warps: see
-// parts/async.h. Copies are done at once and told as pending; who reads them without a wait is
+// parts/async.h. Copies are done immediately and recorded as pending; a read without a wait is
 // reported.
 #include "tessera/plain_cuda/parts/async.h"
 
@@ -31,7 +31,7 @@ bool is_on_stack(const void* at) {
   return reinterpret_cast<std::uintptr_t>(at) - current->stack_low < current->stack_bytes;
 }
 
-/// Tells of an access; throws Abandon where it cannot be done.
+/// Records an access; throws Abandon if it is impossible.
 void tell(bool writes, const void* at, std::size_t bytes, std::uint64_t bits, Here here) {
   auto* const recorder = tessera::detail::recorder;
   if (recorder == nullptr || is_on_stack(at)) return;
@@ -42,7 +42,7 @@ void tell(bool writes, const void* at, std::size_t bytes, std::uint64_t bits, He
   if (!done && !DeviceMemory::get().contains(at)) throw Abandon{};
 }
 
-/// While one lives, accesses are those of an asynchronous copy.
+/// During its lifetime, accesses are those of an asynchronous copy.
 class Asynchronously {
  public:
   Asynchronously() {
@@ -98,7 +98,7 @@ void copy_async(void* to, const void* from, std::size_t bytes, std::size_t from_
 }
 
 void copy_piece(void* to, const void* from, std::size_t bytes, Place place) {
-  // The hardware copies pieces of 4, 8 and 16 bytes from global to shared memory by itself.
+  // The hardware copies only pieces of 4, 8 and 16 bytes from global to shared memory.
   if (bytes >= 4 && is_in_space(to, Space::shared) && is_in_space(from, Space::global))
     return copy_async(to, from, bytes, bytes, place);
   std::byte value[16];
@@ -123,7 +123,8 @@ void wait_async(int pending, Place place) {
 
 namespace {
 
-/// What a gate's 64 bits hold. Threads of a block run on one OS thread, so nothing here is atomic.
+/// The content of a gate's 64 bits. Threads of a block run on one OS thread, so nothing here is
+/// atomic.
 struct Gate {
   std::uint16_t missing, count;
   std::uint32_t phase;
@@ -219,7 +220,7 @@ void grid_barrier(Place place) {
     auto* const recorder = tessera::detail::recorder;
     fence(Fence::device, place);
     if (recorder != nullptr) Watcher()->before_atomic(&grid_arrivals, here_of(place));
-    // Every launch leaves a whole number of rounds: rounds end at multiples of the blocks' number.
+    // Every launch completes its rounds: they end at multiples of the number of blocks.
     const std::uint64_t mine_is = grid_arrivals++;
     const std::uint64_t target = (mine_is / blocks + 1) * blocks;
     while (grid_arrivals.load() < target) {
@@ -267,7 +268,7 @@ const std::byte* exchange(const void* mine, std::size_t bytes, const char* verb,
   const auto threads = static_cast<int>(t.block.block.x * t.block.block.y * t.block.block.z);
   const int first = t.linear / 32 * 32;
   if (first + 32 > threads) {
-    if (tessera::detail::recorder != nullptr)  // where the thread fails
+    if (tessera::detail::recorder != nullptr)  // the thread fails here
       tessera::detail::recorder->superstep("", here_of(place));
     throw Error(Category::kernel, "a matrix instruction needs a whole warp", "32 lanes",
                 cat(threads - first), "make the block a multiple of 32 threads");

@@ -1,5 +1,5 @@
-// What the compiler makes of the standard library's atomic operations in the program's own files
-// (-fsanitize=thread): on the host, and in kernels by cuda::std.
+// The functions that the compiler calls for the standard library's atomic operations in the
+// program's own files (-fsanitize=thread): on the host, and in kernels by cuda::std.
 #include <atomic>
 #include <cstring>
 
@@ -16,7 +16,7 @@ Place place_of_call(const void* pc) {
   return current == nullptr ? Place{} : place_of(reinterpret_cast<std::uintptr_t>(pc) - 1);
 }
 
-/// change(old) is stored; returns old. The order is always the strongest.
+/// Stores change(old) and returns old. The order is always the strongest.
 template <class T, class Change>
 T change(volatile void* at, const void* pc, Change&& next) {
   const Place place = place_of_call(pc);

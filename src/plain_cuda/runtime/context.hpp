@@ -17,7 +17,7 @@ namespace tessera::plain_cuda {
 
 inline Here here_of(const Place& place) { return {place.file, place.line, place.column}; }
 
-/// What the threads of a block share.
+/// The state that the threads of a block share.
 struct BlockContext {
   BlockScheduler& scheduler;
   uint3 index;
@@ -26,10 +26,10 @@ struct BlockContext {
   int counts[3] = {};                 ///< of block_count(), in turn
   std::vector<std::byte> slots;       ///< of exchange(): two for each thread
   std::vector<std::byte> tile_slots;  ///< of exchange_in_tile(): one for each thread
-  bool has_arrivals = false;          ///< has anybody come to a named barrier and not waited?
+  bool has_arrivals = false;          ///< has a thread arrived at a named barrier without waiting?
   std::byte barriers[2 * kNamedBarriers] = {};
 
-  /// Stands for a named barrier that was met so often.
+  /// The number of times that a named barrier was passed.
   const void* barrier(int id, unsigned met) const {
     return &barriers[2 * static_cast<unsigned>(id) % sizeof barriers + met % 2];
   }
@@ -52,14 +52,15 @@ struct ThreadContext {
   int lane() const { return linear % block.warp_size; }
 };
 
-/// Was it told of a compare-and-swap that tests what is read there?
+/// Was a compare-and-swap recorded that tests this value?
 bool is_guess(const Here& read);
 
-/// Null on the host. Every call that lets other threads run puts it back.
+/// Null on the host. Every call that lets other threads run restores it.
 extern constinit thread_local ThreadContext* current;
 
-/// The recorder, or null where nobody watches. While one lives, what runs is the run-time's own
-/// work: inline functions of the standard library may be those that the program's file compiled.
+/// The recorder, or null if nothing is watched. During its lifetime, the running code is the
+/// run-time's own: inline functions of the standard library may be the copies that the program's
+/// file compiled.
 class Watcher {
  public:
   Watcher() : mine_(std::exchange(current, nullptr)) {}
@@ -73,8 +74,8 @@ class Watcher {
   ThreadContext* const mine_;
 };
 
-/// The last write of the OS thread, which is told when its value is there, or its last volatile
-/// read, which is done then: at its next event.
+/// The last write of the OS thread, recorded once its value is stored, or its last volatile read,
+/// recorded once it is done: both at the next event.
 struct PendingAccess {
   const void* address = nullptr;  ///< null: there is none
   std::size_t bytes = 0;
@@ -83,7 +84,7 @@ struct PendingAccess {
 };
 extern constinit thread_local PendingAccess pending_access;
 void tell_pending_access();
-/// Before anything else that the thread does.
+/// Call it before the thread's next event.
 inline void settle() {
   if (pending_access.address != nullptr) tell_pending_access();
 }
@@ -95,7 +96,7 @@ struct KernelMemory {
 };
 KernelMemory memory_at(std::uintptr_t address);
 
-/// Ends the running thread of a kernel after an access that cannot be done.
+/// Ends the running thread of a kernel after an impossible access.
 struct Abandon {};
 
 }  // namespace tessera::plain_cuda

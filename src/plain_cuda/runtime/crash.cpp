@@ -20,7 +20,7 @@ namespace tessera::plain_cuda {
 namespace {
 
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-/// The report is late by then: its thread may wait for a lock that the dead one holds.
+/// If the report is late by then, its thread may wait for a lock that the crashed thread holds.
 constexpr unsigned kPatience = 30;
 
 struct Taken {
@@ -50,7 +50,7 @@ void on_late(int) {
 void on_crash(int signal, siginfo_t* info, void* context) {
   if (getpid() != process || pthread_equal(pthread_self(), reporter) != 0) {
     std::signal(signal, SIG_DFL);
-    if (info->si_code <= 0) raise(signal);  // others come again by themselves
+    if (info->si_code <= 0) raise(signal);  // others recur by themselves
     return;
   }
   if (!is_taken.exchange(true)) {
@@ -73,7 +73,7 @@ void catch_crashes() {
   process = getpid();
   reporter = pthread_self();
   void* first[1];
-  backtrace(first, 1);  // loads what it needs
+  backtrace(first, 1);  // loads what later calls need
   struct sigaction action {};
   action.sa_sigaction = on_crash;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;

@@ -1,4 +1,4 @@
-// Places of instructions by the program's own debug information: see debug_info.hpp.
+// Source positions of instructions from the program's own debug information: see debug_info.hpp.
 #include "debug_info.hpp"
 
 #include <link.h>
@@ -13,7 +13,7 @@ namespace tessera::plain_cuda {
 
 namespace {
 
-std::mutex mutex;  // libdw reads as it is asked
+std::mutex mutex;  // libdw reads lazily
 
 /// Texts that live as long as the process. Callers hold the lock.
 const char* keep(std::string text) {
@@ -21,7 +21,7 @@ const char* keep(std::string text) {
   return texts->insert(std::move(text)).first->c_str();
 }
 
-/// Compilers give instructions that they merged or moved no line: that of the code before them.
+/// Compilers give merged or moved instructions no line: they get that of the code before them.
 Place line_before(Dwarf_Die* unit, Dwarf_Addr address) {
   constexpr Dwarf_Addr kFarthest = 256;
   for (Dwarf_Addr back = 0; back < kFarthest && back <= address; ++back) {
@@ -53,8 +53,7 @@ std::vector<Dwarf_Die>& functions_of(Dwarf_Die* unit) {
   return found->second;
 }
 
-/// Sets `out` to the innermost call of a function inlined at the address that a file of the user's
-/// has.
+/// Sets `out` to the innermost inlined call at the address that is in a file of the user.
 void find_call(Dwarf_Die* unit, Dwarf_Files* files, Dwarf_Die* inside, Dwarf_Addr address,
                Place& out) {
   for_each_child(inside, [&](Dwarf_Die* child) {
@@ -74,7 +73,7 @@ void find_call(Dwarf_Die* unit, Dwarf_Files* files, Dwarf_Die* inside, Dwarf_Add
   });
 }
 
-/// The innermost call of an inlined function that a file of the user's has; line 0: none.
+/// The innermost call of an inlined function in a file of the user; line 0: none.
 Place inlined_call(Dwarf_Die* unit, Dwarf_Addr address) {
   Dwarf_Files* files = nullptr;
   Place out;

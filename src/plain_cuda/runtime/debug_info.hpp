@@ -1,5 +1,6 @@
-// What the program's own debug information (DWARF 4 and 5 of GCC and Clang) says: the place of an
-// instruction, and the variables with static storage of the user's files. Private to the run-time.
+// Queries of the program's own debug information (DWARF 4 and 5 of GCC and Clang): the source
+// position of an instruction, and the static variables of the user's files. Private to the
+// run-time.
 #pragma once
 
 #include <cstddef>
@@ -22,32 +23,33 @@ struct Shape {
 
 /// A member of a class, or of a class in it.
 struct Member : Shape {
-  std::string name;        ///< with that of the variable: "s.sum"
+  std::string name;        ///< including the variable's: "s.sum"
   std::size_t offset = 0;  ///< in the variable
 };
 
 struct Variable : Shape {
   std::string name;                ///< as the user wrote it: "As"
-  std::string function;            ///< that holds it, as __func__ says it; empty: none
+  std::string function;            ///< the enclosing function, as __func__; empty: none
   std::string instance;            ///< of shared ones: "n::matmul<16>(float*)"; empty: none
   bool is_in_kernel = false;       ///< in a closure in that function
   bool is_shared = false;          ///< thread-local: shared memory
   std::int64_t thread_offset = 0;  ///< of shared ones, from the thread pointer
   std::uint64_t address = 0;       ///< of others
-  std::vector<Member> members;     ///< of a class; copies of the whole go over their edges
+  /// of a class; copies of the whole object cross their boundaries
+  std::vector<Member> members;
 };
 
-/// The place of the instruction in the user's files: of the call, where a header's function was
-/// inlined. Line 0: nobody knows.
+/// The position of the instruction in the user's files: that of the call, if a header's function
+/// was inlined. Line 0: unknown.
 Place place_of(std::uintptr_t pc);
 /// Read once; in the order of their addresses.
 const std::vector<Variable>& variables();
-/// The compiler's own byte that says whether a variable in shared memory was constructed: distances
+/// The compiler's own byte that says whether a variable in shared memory was constructed: offsets
 /// from the thread pointer. CUDA has no such byte.
 const std::vector<std::int64_t>& guards();
-/// All objects in thread-local storage: their distances from the thread pointer, and their sizes.
+/// All objects in thread-local storage: their offsets from the thread pointer, and their sizes.
 const std::vector<std::pair<std::int64_t, std::size_t>>& thread_objects();
-/// Is this the code by which run_kernel() runs the body of that instance of a kernel?
+/// Is this the code in which run_kernel() runs the body of that instance of a kernel?
 bool runs(std::uintptr_t code, const std::string& instance);
 /// The part of the process's files that has an address.
 enum class Section { none, read_only, of_program, of_library };

@@ -1,4 +1,4 @@
-// Variables with static storage by the program's own debug information: see debug_info.hpp.
+// Static variables from the program's own debug information: see debug_info.hpp.
 #include <link.h>
 
 #include <algorithm>
@@ -44,8 +44,8 @@ bool is_class(Dwarf_Die* type) {
   return tag == DW_TAG_structure_type || tag == DW_TAG_class_type;
 }
 
-/// The members of a class and of the classes in it. What has no bytes of its own, a member of a
-/// union or of bits, has no entry.
+/// The members of a class and of the classes in it. A member without bytes of its own, of a union
+/// or a bit-field, has no entry.
 void read_members(Dwarf_Die* type, const std::string& prefix, std::size_t begin, int depth,
                   std::vector<Member>& out) {
   constexpr int kDeepest = 16;
@@ -178,8 +178,8 @@ class Reader {
     }
   }
 
-  /// The function around a variable: the outermost, as a kernel's body is a closure in it. `outer`
-  /// is what the DIE is in, where that is known.
+  /// The function around a variable: the outermost, since a kernel's body is a closure in it.
+  /// `outer` encloses the DIE, if that is known.
   static void find_function(const Dwarf_Die& die, std::vector<Dwarf_Die> outer, Variable& out) {
     Dwarf_Die declared = declaration_of(die);
     if (declared.addr != die.addr) {
@@ -198,8 +198,8 @@ class Reader {
       return;
     }
   }
-  /// The symbol tells instances of a template apart, and has the function where Clang 14 puts its
-  /// variables into one without a name.
+  /// The symbol distinguishes instances of a template, and names the function if Clang 14 puts its
+  /// variables into a nameless one.
   void read_symbol(Variable& out) const {
     const auto value = out.is_shared ? static_cast<Dwarf_Addr>(out.thread_offset + thread_bytes_)
                                      : out.address - units_.bias();
@@ -222,13 +222,13 @@ class Reader {
     out.function = without_arguments(text.substr(name, arguments - name));
     out.is_in_kernel = text.find("operator()", end) != text.npos;
   }
-  /// "matmul" of "matmul<float, 16>", as __func__ says.
+  /// "matmul" of "matmul<float, 16>", as in __func__.
   static std::string without_arguments(const std::string& name) {
     if (name.empty() || name.back() != '>' || name.starts_with("operator")) return name;
     return name.substr(0, name.find('<'));
   }
 
-  /// Inlined functions have their variables more than once.
+  /// Inlined functions list their variables more than once.
   std::vector<Variable> without_doubles() {
     const auto key = [](const Variable& v) {
       return std::tuple(v.is_shared, v.thread_offset, v.address, std::string_view(v.name));

@@ -1,4 +1,4 @@
-// Asks libdw: see dwarf.hpp.
+// Calls libdw: see dwarf.hpp.
 #include "dwarf.hpp"
 
 #include <cxxabi.h>
@@ -76,7 +76,7 @@ std::string demangled(const char* symbol) {
 }  // namespace
 
 Units& Units::of_program() {
-  static Units* const units = new Units;  // outlives what is destroyed at exit
+  static Units* const units = new Units;  // outlives objects that are destroyed at exit
   return *units;
 }
 

@@ -1,4 +1,4 @@
-// Short names for what the run-time asks libdw, and the program's own debug information.
+// Short names for the run-time's queries of libdw, and the program's own debug information.
 #pragma once
 
 #include <dwarf.h>
@@ -15,11 +15,11 @@ namespace tessera::plain_cuda {
 
 /// The attribute as a number, of the DIE or of its declaration.
 std::optional<Dwarf_Word> number_of(Dwarf_Die* die, unsigned name);
-/// The type, less typedef, const and volatile.
+/// The type, without typedef, const and volatile.
 std::optional<Dwarf_Die> type_of(Dwarf_Die* die);
-/// The declaration of a concrete DIE; the DIE itself where it is one.
+/// The declaration of a concrete DIE; the DIE itself if it is one.
 Dwarf_Die declaration_of(Dwarf_Die die);
-/// The DIE and all that it is in, innermost first.
+/// The DIE and all DIEs that enclose it, innermost first.
 std::vector<Dwarf_Die> scopes_of(Dwarf_Die* die);
 
 /// Calls body(Dwarf_Die*) for each child.
@@ -32,15 +32,15 @@ void for_each_child(Dwarf_Die* of, const Body& body) {
   } while (dwarf_siblingof(&child, &child) == 0);
 }
 
-/// Is it a header of the system or of the run-time? Users look for the call then.
+/// Is it a header of the system or of the run-time? Users then need the position of the call.
 bool is_of_system(std::string_view file);
-/// Absolute, by the folder in which the unit was compiled, without dots.
+/// Absolute, relative to the folder in which the unit was compiled, without dots.
 std::string absolute(const char* file, Dwarf_Die* unit);
 
-/// The units of this program, and where their code is.
+/// The units of this program, and the addresses of their code.
 class Units {
  public:
-  /// Of the process; the same for ever. Empty where the program has no debug information.
+  /// Of the process; never changes. Empty if the program has no debug information.
   static Units& of_program();
 
   struct Range {
@@ -54,11 +54,11 @@ class Units {
   std::string variable_at(Dwarf_Addr value, bool is_thread_local) const;
   /// The same of the function at this address in memory.
   std::string function_at(Dwarf_Addr address) const;
-  /// Where the guards of variables with constructors are in thread-local storage.
+  /// The positions of the guards of variables with constructors in thread-local storage.
   std::vector<Dwarf_Addr> guards() const;
   /// Offsets and sizes of all objects in thread-local storage.
   const std::map<Dwarf_Addr, std::size_t>& thread_objects() const { return thread_objects_; }
-  Dwarf_Addr bias() const { return bias_; }  ///< of an address in memory over that in the file
+  Dwarf_Addr bias() const { return bias_; }  ///< address in memory minus address in the file
 
  private:
   Units();
@@ -69,7 +69,7 @@ class Units {
   std::map<std::pair<bool, Dwarf_Addr>, const char*> variables_;  ///< is it thread-local, where
   std::map<Dwarf_Addr, std::size_t> thread_objects_;
   std::vector<Dwarf_Die> units_;
-  std::vector<Range> ranges_;  ///< in order; Clang leaves out .debug_aranges
+  std::vector<Range> ranges_;  ///< in order; Clang omits .debug_aranges
   Dwarf_Addr bias_ = 0;
 };
 

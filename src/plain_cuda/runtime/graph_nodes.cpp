@@ -1,4 +1,4 @@
-// Graphs that are made node by node: see parts/graphs.h.
+// Graphs that are built node by node: see parts/graphs.h.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -18,7 +18,7 @@ cudaError_t refuse(const Place& place, std::string problem, std::string hint) {
   return Program::get().refuse(cudaErrorInvalidValue, place, std::move(problem), std::move(hint));
 }
 
-/// Where a new node goes.
+/// The graph of a new node.
 struct Target {
   const char* call;
   cudaGraphNode_t* node;
@@ -42,7 +42,7 @@ cudaError_t add(const Target& to, StreamWork work, cudaGraphNodeType type) {
   return cudaSuccess;
 }
 
-/// Null where the call can be done.
+/// Null if the call is valid.
 cudaError_t require(const Target& to) {
   if (to.node != nullptr && to.graph != nullptr && to.has_parameters) return cudaSuccess;
   return refuse(to.place,

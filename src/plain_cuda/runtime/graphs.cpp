@@ -1,6 +1,6 @@
-// Captures what streams would do, and does what graphs hold where they are launched: see
-// parts/graphs.h. Nodes run one after the other; what a device could do at one time is on different
-// streams of Streams: those that follow one another are a chain, and each chain has a stream.
+// Captures the work of streams, and runs graphs when they are launched: see parts/graphs.h. Nodes
+// run one after the other. Work that a device could do concurrently is on different streams of
+// Streams: dependent nodes form a chain, and each chain has a stream.
 #include "graphs.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct CUgraphExec_st {
   };
   std::vector<Step> steps;
   std::vector<std::unique_ptr<CUstream_st>> chains;  ///< empty: there is one, the launch's stream
-  StreamClock ended = {};  ///< launches of one graph come one after the other
+  StreamClock ended = {};                            ///< launches of one graph are ordered
 
   void launch(cudaStream_t stream);
 };
@@ -49,8 +49,8 @@ void add_once(std::vector<CUgraphNode_st*>& all, const std::vector<CUgraphNode_s
     if (std::find(all.begin(), all.end(), each) == all.end()) all.push_back(each);
 }
 
-/// Each node after those that it waits for, in the order in which they were added as far as that
-/// goes; fewer than all where some wait for one another.
+/// Each node after its dependencies, otherwise in the order in which they were added; fewer than
+/// all if there is a cycle.
 std::vector<const CUgraphNode_st*> in_order(const CUgraph_st& graph) {
   std::vector<const CUgraphNode_st*> out;
   std::set<const CUgraphNode_st*> done;
@@ -68,7 +68,7 @@ std::vector<const CUgraphNode_st*> in_order(const CUgraph_st& graph) {
   return out;
 }
 
-/// Does every node come before what the stream does next?
+/// Does every node precede the stream's next work?
 bool is_joined(const CUgraph_st& graph, const CUstream_st& first) {
   std::set<const CUgraphNode_st*> met(first.last.begin(), first.last.end());
   std::vector<const CUgraphNode_st*> open(met.begin(), met.end());

@@ -1,5 +1,4 @@
-// Graphs: what streams keep while they capture, and what programs add node by node. Private to the
-// run-time.
+// Graphs: captured from streams, or built node by node. Private to the run-time.
 #pragma once
 
 #include <functional>
@@ -12,14 +11,14 @@
 
 namespace tessera::plain_cuda {
 
-/// Work that is done on the stream it is given.
+/// Work that runs on the stream that it is given.
 using StreamWork = std::function<void(cudaStream_t stream)>;
 
-/// Does the stream capture? Then the work is kept, and not to be done now.
+/// Does the stream capture? Then the work is stored instead of run.
 bool is_captured(cudaStream_t stream, const StreamWork& work, cudaGraphNodeType type);
-/// The graph into which the stream captures; null: none.
+/// The graph that the stream captures into; null: none.
 CUgraph_st* capture_of(cudaStream_t stream);
-/// What the stream does next comes after an event, which may belong to a capture: then the stream
+/// The stream's next work follows an event, which may belong to a capture: then the stream
 /// captures, too.
 void wait_in_capture(cudaStream_t stream, const CUevent_st& event);
 
@@ -34,7 +33,7 @@ struct CUgraphNode_st {
 struct CUgraph_st {
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes = {};
   std::vector<cudaStream_t> streams = {};  ///< that capture into it
-  cudaStream_t first = nullptr;            ///< where the capture has begun
+  cudaStream_t first = nullptr;            ///< where the capture began
 
   CUgraphNode_st* add(tessera::plain_cuda::StreamWork work, cudaGraphNodeType type,
                       std::vector<CUgraphNode_st*> after);

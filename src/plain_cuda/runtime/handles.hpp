@@ -1,4 +1,4 @@
-// What streams and events are. Private to the run-time.
+// The content of streams and events. Private to the run-time.
 #pragma once
 
 #include <chrono>
@@ -11,8 +11,8 @@ struct CUgraphNode_st;
 struct CUstream_st {
   unsigned flags = 0;
   int number = 0;                          ///< of Streams
-  struct CUgraph_st* graph = nullptr;      ///< into which it captures
-  std::vector<CUgraphNode_st*> last = {};  ///< what its next node comes after
+  struct CUgraph_st* graph = nullptr;      ///< that it captures into
+  std::vector<CUgraphNode_st*> last = {};  ///< the dependencies of its next node
 };
 
 struct CUevent_st {
@@ -20,5 +20,5 @@ struct CUevent_st {
   std::chrono::steady_clock::time_point when = {};
   tessera::plain_cuda::StreamClock clock = {};
   struct CUgraph_st* graph = nullptr;      ///< of the capture in which it was recorded
-  std::vector<CUgraphNode_st*> last = {};  ///< what it stands for there
+  std::vector<CUgraphNode_st*> last = {};  ///< the nodes that it stands for there
 };

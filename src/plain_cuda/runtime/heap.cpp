@@ -21,7 +21,7 @@ namespace tessera::plain_cuda {
 namespace {
 
 constexpr std::size_t kUnit = 16, kGap = 64;
-constexpr std::size_t kQuarantine = 16384;  // blocks that are not used again at once
+constexpr std::size_t kQuarantine = 16384;  // blocks that are not reused immediately
 
 std::size_t taken_by(std::size_t bytes) { return (bytes + kUnit - 1) / kUnit * kUnit + kGap; }
 
@@ -125,7 +125,7 @@ struct HostBlocks {
   std::map<std::uint64_t, std::uint64_t> ends;
 
   static HostBlocks& all() {
-    static HostBlocks* const blocks = new HostBlocks;  // others free blocks until the very end
+    static HostBlocks* const blocks = new HostBlocks;  // other code frees blocks until the very end
     return *blocks;
   }
 };
@@ -196,7 +196,7 @@ void* tessera_cuda_realloc(void* at, std::size_t bytes) {
 void tessera_cuda_free(void* at) { tessera::plain_cuda::given_back(at, TESSERA_PC); }
 void* tessera_cuda_new(std::size_t bytes) {
   void* const at = tessera::plain_cuda::allocated(std::max<std::size_t>(bytes, 1), TESSERA_PC);
-  // In a kernel new returns null where the heap is full, as CUDA's does.
+  // In a kernel new returns null if the heap is full, as CUDA's does.
   if (at == nullptr && tessera::plain_cuda::current == nullptr) throw std::bad_alloc();
   return at;
 }

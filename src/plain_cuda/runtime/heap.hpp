@@ -1,5 +1,5 @@
-// What malloc() and new give in the program's own files: in kernels memory of the device's heap, on
-// the host that of the C library, whose ends are known. Private to the run-time.
+// malloc() and new in the program's own files: in kernels they return memory of the device's heap,
+// on the host that of the C library, whose bounds are known. Private to the run-time.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@
 
 namespace tessera::plain_cuda {
 
-/// The memory that kernels allocate themselves: in one range of addresses, with gaps between.
+/// The memory that kernels allocate themselves: one range of addresses, with gaps between blocks.
 class DeviceHeap {
  public:
   static DeviceHeap& get();
 
-  /// Null where the heap has no room for it (cudaLimitMallocHeapSize).
+  /// Null if the heap has too little memory (cudaLimitMallocHeapSize).
   void* allocate(std::size_t bytes, const Place& place);
   void free(void* at, const Place& place);
   bool contains(const void* address) const {
     return reinterpret_cast<std::uint64_t>(address) - base_ < kBytes;
   }
-  /// May a kernel touch it? Its blocks it may; what is wrong is said in words.
+  /// May a kernel access it? Allowed for its blocks; otherwise the result describes the mistake.
   check::detail::Elsewhere judge(std::uint64_t address);
 
  private:
@@ -33,19 +33,19 @@ class DeviceHeap {
 
   struct Block {
     std::size_t bytes = 0;
-    Place place;  ///< of the call that gave it
+    Place place;  ///< of the allocating call
     Place freed;  ///< line 0: it is in use
   };
   std::mutex mutex_;
   std::uint64_t base_ = 0, next_ = 0;
   std::size_t used_ = 0;
   std::map<std::uint64_t, Block> blocks_;               ///< by their first bytes
-  std::deque<std::uint64_t> freed_;                     ///< of which the oldest are used again
-  std::multimap<std::size_t, std::uint64_t> reusable_;  ///< by the bytes that they take
+  std::deque<std::uint64_t> freed_;                     ///< the oldest are reused
+  std::multimap<std::size_t, std::uint64_t> reusable_;  ///< by their size
 };
 
-/// Where the block of the host's heap ends, or the variable of the host, that has this byte; 0:
-/// nobody knows.
+/// The end of the block of the host's heap, or of the host's variable, that contains this byte; 0:
+/// unknown.
 std::uint64_t end_on_host(std::uint64_t address);
 
 }  // namespace tessera::plain_cuda

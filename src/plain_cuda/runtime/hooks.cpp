@@ -1,6 +1,6 @@
-// What the compiler puts before each access of the program's own files (-fsanitize=thread), told to
-// the checker's recorder. Reads and writes are hooked before they happen, so the value of a write
-// is taken at the next event of the OS thread.
+// The functions that the compiler calls before each access of the program's own files
+// (-fsanitize=thread), which pass it to the checker's recorder. Reads and writes are hooked before
+// they happen, so the value of a write is taken at the next event of the OS thread.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -23,7 +23,7 @@ constinit thread_local PendingAccess pending_access;
 
 namespace {
 
-/// The place of a return address: asked once, kept for the OS thread.
+/// The source position of a return address: looked up once, cached for the OS thread.
 Here here_of_call(const void* pc) {
   struct Known {
     const void* pc = nullptr;
@@ -38,13 +38,13 @@ Here here_of_call(const void* pc) {
   return at.here;
 }
 
-/// May the access be done though it is none of the kernel's memory? Elsewhere it would be a fault.
+/// Is the access possible although it is outside of the kernel's memory? Otherwise it would fault.
 bool is_harmless(const void* address, std::size_t bytes) {
   return (DeviceMemory::get().is_backed(address) || DeviceHeap::get().contains(address)) &&
          reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
 }
 
-/// The host and work that it has not waited for touch the same memory.
+/// The host and unfinished work of the device access the same memory.
 void touch_of_both(const Allocation& shared, std::uint64_t address, std::size_t bytes, bool writes,
                    const void* pc) {
   const Streams::Work* const work = Streams::get().meets_host(address, bytes, writes);
@@ -79,7 +79,7 @@ void touch_of_host(const void* address, std::size_t bytes, bool writes, bool is_
                       "copy it by cudaMemcpy, or allocate it by cudaMallocManaged");
 }
 
-/// Is it memory of the kernel's? Then a write there can be told after it was done.
+/// Is it the kernel's memory? Then a write there can be recorded afterwards.
 bool exists(std::uintptr_t address, std::size_t bytes) {
   static thread_local std::array<KernelMemory, 4> met;
   static thread_local std::size_t next = 0;
@@ -95,7 +95,7 @@ bool exists(std::uintptr_t address, std::size_t bytes) {
   return true;
 }
 
-/// What is written stays known, whether it is watched or not.
+/// Written bytes are recorded, whether the block is watched or not.
 void note_unwatched_write(std::uintptr_t address, std::size_t bytes) {
   static thread_local KernelMemory whole;  // all of it was written
   if (address - whole.begin < whole.bytes) return;
@@ -127,7 +127,7 @@ template <std::size_t kBytes, bool kWrites>
   const auto number = reinterpret_cast<std::uintptr_t>(address);
   if (number - mine->stack_low < mine->stack_bytes) return;
   auto* const recorder = tessera::detail::recorder;
-  if (recorder == nullptr) {  // nobody watches this block
+  if (recorder == nullptr) {  // this block is not watched
     if (kWrites) note_unwatched_write(number, kBytes);
     return;
   }
@@ -159,7 +159,8 @@ void touch_volatile(const void* address, const void* pc) {
   const auto number = reinterpret_cast<std::uintptr_t>(address);
   if (mine == nullptr) return touch_of_host(address, kBytes, kWrites, true, pc);
   if (number - mine->stack_low < mine->stack_bytes) return touch<kBytes, kWrites>(address, pc);
-  constexpr unsigned kPatience = 256;  // reads before the thread lets others bring what it awaits
+  // reads before the thread lets others store what it waits for
+  constexpr unsigned kPatience = 256;
   auto* const recorder = tessera::detail::recorder;
   settle();
   const Here here = here_of_call(pc);
@@ -204,8 +205,8 @@ void tell_pending_access() {
 
 namespace {
 
-/// A range, as copies of large objects are: in the pieces that a GPU would move. The compiler tells
-/// a number at an odd address of a variable as a range as well; a GPU moves that in one piece.
+/// A range, as in copies of large objects: in the pieces that a GPU would move. The compiler also
+/// reports a number at an odd address of a variable as a range; a GPU moves that in one piece.
 template <bool kWrites>
 void touch_range(const void* address, std::size_t bytes, const void* pc) {
   const auto* at = static_cast<const std::byte*>(address);
@@ -230,7 +231,7 @@ void touch_range(const void* address, std::size_t bytes, const void* pc) {
 }  // namespace tessera::plain_cuda
 
 #define TESSERA_PC __builtin_return_address(0)
-// Under names of our own: the compiler takes functions of these names for ones that never throw.
+// With names of our own: the compiler assumes that functions with the original names never throw.
 #define TESSERA_HOOK(name, bytes, writes, function)                     \
   void tessera_##name##bytes(void* at) __asm__("__tsan_" #name #bytes); \
   void tessera_##name##bytes(void* at) {                                \

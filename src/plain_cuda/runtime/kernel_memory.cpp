@@ -13,8 +13,8 @@
 #include "memory.hpp"
 #include "tessera/core/text.hpp"
 
-/// Where the variables in shared memory of the program's files are in the thread-local storage: the
-/// command links them between the two.
+/// The position of the shared variables of the program's files in thread-local storage: the command
+/// links them between the two marks.
 extern "C" {
 #define TESSERA_IN_PROGRAM __attribute__((tls_model("local-exec")))
 extern __thread std::byte tessera_shared_begin[] TESSERA_IN_PROGRAM;
@@ -26,7 +26,7 @@ namespace tessera::plain_cuda {
 
 namespace {
 std::size_t dynamic_bytes = 0;
-/// Before dynamic shared memory, where no variable is at all: the command links it.
+/// Before dynamic shared memory, where there is no variable: the command links it.
 constexpr std::uint64_t kRim = 1024;
 
 bool is_mapped(std::uint64_t address) {
@@ -88,7 +88,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> shared_objects() {
     const auto first = static_cast<std::uint64_t>(offset - begin);
     if (first < dynamic && bytes > 0) out.emplace_back(first, first + bytes);
   }
-  if (out.empty() && dynamic > kRim) return {};  // nothing is known of the variables
+  if (out.empty() && dynamic > kRim) return {};  // the variables are unknown
   if (dynamic_bytes > 0) out.emplace_back(dynamic, dynamic + dynamic_bytes);
   return out;
 }
@@ -163,10 +163,10 @@ check::detail::Elsewhere elsewhere(std::uint64_t address) {
     return heap.judge(address);
   constexpr std::uint64_t kNear = 4096, kShared = std::uint64_t{1} << 20, kNull = 65536;
   const auto from_shared = address - reinterpret_cast<std::uint64_t>(tessera_shared_begin) + kNear;
-  if (from_shared < kShared + kNear || address < kNull) return {};  // as far as words can say
+  if (from_shared < kShared + kNear || address < kNull) return {};  // too far to describe
   switch (section_of(address)) {
     case Section::read_only: return {.what = What::allowed};
-    case Section::of_program: return {};  // between or behind its variables
+    case Section::of_program: return {};  // between or after its variables
     case Section::none:
       if (!is_mapped(address))
         return {What::wrong, check::Kind::out_of_bounds,

@@ -1,4 +1,4 @@
-// What memory a kernel in plain CUDA has: allocations, variables, the shared memory of its block.
+// The memory of a kernel in plain CUDA: allocations, variables, the shared memory of its block.
 // Private to the run-time.
 #pragma once
 
@@ -12,23 +12,24 @@
 
 namespace tessera::plain_cuda {
 
-/// The allocations and variables of the device as they are now.
+/// The current allocations and variables of the device.
 std::vector<check::detail::Buffer> buffers_now();
 std::vector<check::detail::SharedVariable> shared_variables();
-/// Which bytes of the block's shared memory an object has, as the linker knows it; empty: unknown.
+/// Which bytes of the block's shared memory belong to an object, according to the linker; empty:
+/// unknown.
 std::vector<std::pair<std::uint64_t, std::uint64_t>> shared_objects();
-/// Bytes that the kernel's own variables take in shared memory, and those of functions that are no
-/// kernel's. `code`: the address of its body.
+/// The shared memory of the kernel's own variables, and of functions that are not kernels, in
+/// bytes. `code`: the address of its body.
 std::size_t static_shared_bytes(std::uintptr_t code);
 
-/// Of the block that the calling OS thread runs.
+/// For the block that the calling OS thread runs.
 std::byte* shared_storage();
-/// The launch at hand has so many bytes of dynamic shared memory; returns those of all.
+/// The current launch has this many bytes of dynamic shared memory; returns the total.
 std::size_t set_dynamic_shared(std::size_t bytes);
 
-/// Is it inside a number or pointer that is declared as one, not at its first byte?
+/// Is it inside a number or pointer that is declared as one, but not at its first byte?
 bool cuts_a_number(std::uintptr_t address);
-/// What an address is that is neither.
+/// Describes an address that is neither.
 check::detail::Elsewhere elsewhere(std::uint64_t address);
 
 }  // namespace tessera::plain_cuda

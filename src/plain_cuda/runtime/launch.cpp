@@ -1,4 +1,4 @@
-// Launches kernels in plain CUDA on the CPU engine, watched by a recorder where the program is
+// Launches kernels in plain CUDA on the CPU engine, watched by a recorder if the program is
 // checked.
 #include "tessera/plain_cuda/parts/launch.h"
 
@@ -42,7 +42,7 @@ struct Entry {
   static void run(void* self, int thread) {
     const Entry& entry = *static_cast<const Entry*>(self);
     const Position at = position_of(thread, entry.extents);
-    // Frames above this one are the engine's; a red zone's worth of room is the thread's as well.
+    // Frames above this one are the engine's; one red zone of space belongs to the thread as well.
     const auto top = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) + 256;
     ThreadContext mine{
         entry.block,
@@ -103,7 +103,7 @@ void run_unchecked(const char* name, const KernelBody& body, const Configuration
                                   });
 }
 
-/// The findings by which a time limit is told to be a loop's.
+/// The findings that show that a loop caused the time limit.
 void drop_endless(check::Report& report) {
   if (!report.summary.timed_out) return;
   report.summary.errors -= static_cast<std::int64_t>(std::erase_if(
@@ -151,7 +151,7 @@ void run_checked(const char* name, const KernelBody& body, const Configuration& 
   Streams::get().begin(how.stream, how.place, cat("kernel ", name));
   check::Report report = check::detail::run(options, launch);
   Streams::get().end();
-  // The launch had what others left of the program's time: that it ran out says nothing of a loop.
+  // Earlier launches used the program's time: the time limit does not prove a loop.
   if (options.time_limit_s < program.options.time_limit_s / 2) drop_endless(report);
   program.add(name, threads, std::move(report));
   if (program.report.summary.timed_out) program.leave();
@@ -168,7 +168,7 @@ void configure(Place place, dim3 grid, dim3 block, std::size_t shared_bytes, CUs
 }
 
 namespace {
-/// Of a stream that captures, the launch is kept with a copy of its arguments, byte by byte as CUDA
+/// If the stream captures, the launch is stored with a copy of its arguments, byte by byte as CUDA
 /// copies them.
 bool is_kept(const Configuration& how, const char* name, const LaunchBounds& bounds,
              const KernelBody& body) {

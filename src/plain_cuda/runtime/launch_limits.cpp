@@ -1,5 +1,5 @@
-// Refuses launches that no device takes: see launch_limits.hpp. Limits: CUDA C++ Programming Guide,
-// "Technical Specifications per Compute Capability".
+// Refuses launches that no device supports: see launch_limits.hpp. Limits: CUDA C++ Programming
+// Guide, "Technical Specifications per Compute Capability".
 #include "launch_limits.hpp"
 
 #include <map>

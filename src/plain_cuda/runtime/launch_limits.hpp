@@ -1,4 +1,4 @@
-// Which launches a device takes. Private to the run-time.
+// Which launches a device accepts. Private to the run-time.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace tessera::plain_cuda {
 
-/// False: it is refused as the CUDA run-time would, with its error and a finding.
+/// False: refused, with the error of the CUDA run-time and a finding.
 bool require_possible(const char* kernel, const LaunchBounds& bounds, const Place& place, dim3 grid,
                       dim3 block, std::size_t shared_bytes);
 

@@ -9,7 +9,7 @@ namespace tessera::plain_cuda {
 /// The running thread; throws on the host. `what`: the call.
 ThreadContext& me(const char* what, const Place& place);
 
-/// While one lives, other threads may run, and what runs here is the run-time's own work.
+/// During its lifetime, other threads may run, and code that runs here is the run-time's own.
 class LetOthersRun {
  public:
   explicit LetOthersRun(ThreadContext& mine) : mine_(mine) {
@@ -24,7 +24,7 @@ class LetOthersRun {
   ThreadContext& mine_;
 };
 
-/// Loads and stores by the run-time, told as those of the program. May throw Abandon.
+/// Loads and stores by the run-time, recorded like those of the program. May throw Abandon.
 void load_told(void* to, const void* at, std::size_t bytes, Here here);
 void store_told(void* at, const void* from, std::size_t bytes, Here here);
 

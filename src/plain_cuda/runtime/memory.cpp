@@ -1,4 +1,4 @@
-// Gives and takes the device's memory: see memory.hpp.
+// Allocates and frees the device's memory: see memory.hpp.
 #include "memory.hpp"
 
 #include <sys/mman.h>
@@ -17,10 +17,10 @@ namespace tessera::plain_cuda {
 namespace {
 
 constexpr std::size_t kAlignment = 256;  // of cudaMalloc
-/// On both sides of allocations, and backed by memory: strides beyond an end rarely reach further.
+/// On both sides of allocations, and accessible: strides past an end rarely reach further.
 constexpr std::size_t kGap = std::size_t{1} << 20;
 constexpr std::size_t kPage = 4096;
-/// New memory holds NaN up to this size; filling more takes longer than it helps.
+/// New memory contains NaN up to this size; filling more takes too long.
 constexpr std::size_t kPoisoned = std::size_t{64} << 20;
 
 std::size_t pages_of(std::size_t bytes) {
@@ -113,7 +113,7 @@ void DeviceMemory::wrote(std::uint64_t address, std::size_t bytes) {
     return;
   }
   {
-    const std::lock_guard lock(mutex_);  // threads of blocks come here at one time
+    const std::lock_guard lock(mutex_);  // threads of several blocks come here at the same time
     if (found->written.empty()) found->written.resize((found->bytes + 63) / 64);
   }
   for_each_word(first, bytes, [&](std::size_t word, std::uint64_t mask) {
@@ -124,7 +124,7 @@ void DeviceMemory::wrote(std::uint64_t address, std::size_t bytes) {
 std::size_t DeviceMemory::unwritten(std::uint64_t address, std::size_t bytes) {
   const Allocation* const found = find(address);
   if (found == nullptr || found->all_written || found->kind != MemoryKind::device)
-    return 0;  // the host writes there as well, and not all of it is seen
+    return 0;  // the host writes there as well, not always recorded
   if (found->written.empty()) return bytes;
   std::size_t out = 0;
   for_each_word(address - found->begin, std::min(bytes, found->end() - address),

@@ -1,5 +1,5 @@
-// The device's memory: what cudaMalloc and its siblings give, in one range of addresses with gaps
-// between the allocations. Private to the run-time.
+// The device's memory: allocations by cudaMalloc and its siblings, in one range of addresses with
+// gaps between them. Private to the run-time.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@ namespace tessera::plain_cuda {
 enum class MemoryKind { device, managed, pinned };
 
 struct Allocation {
-  std::string name;  ///< empty: the text of the call says it
+  std::string name;  ///< empty: it follows from the text of the call
   std::uint64_t begin = 0;
   std::size_t bytes = 0;
   MemoryKind kind = MemoryKind::device;
-  std::size_t element_bytes = 4;  ///< of what its pointer led to
+  std::size_t element_bytes = 4;  ///< of its pointer's type
   Here here;                      ///< of the call
   std::optional<Here> freed;
   bool all_written = false;            ///< then there are no bits
@@ -34,30 +34,30 @@ class DeviceMemory {
  public:
   static DeviceMemory& get();
 
-  /// Null where the device has no room for it.
+  /// Null if the device has too little memory.
   void* allocate(std::size_t bytes, std::size_t element_bytes, MemoryKind kind, Here here);
   void free(Allocation& allocation, Here here);
-  /// The allocation that has the address, given back or not; else null.
+  /// The allocation with the address, freed or not; else null.
   Allocation* find(std::uint64_t address);
   /// The nearest one before it; null: none.
   const Allocation* before(std::uint64_t address);
   bool contains(const void* address) const {
     return reinterpret_cast<std::uint64_t>(address) - base_ < kBytes;
   }
-  /// Can it be touched? The rims of allocations can as well: what is outside is a finding, not a
+  /// Is it accessible? The rims of allocations are as well: an access outside is a finding, not a
   /// fault.
   bool is_backed(const void* address);
   void wrote(std::uint64_t address, std::size_t bytes);
   bool is_written(std::uint64_t address, std::size_t bytes);
-  /// How many of these bytes nobody has written.
+  /// How many of these bytes were never written.
   std::size_t unwritten(std::uint64_t address, std::size_t bytes);
-  /// Was any memory given that the host may touch as well?
+  /// Was memory allocated that the host may access as well?
   bool is_shared_with_host() const { return is_shared_with_host_; }
   std::size_t used_bytes() const { return used_; }
   std::size_t total_bytes() const { return kTotal; }
-  /// Those that are not given back, in the order of their addresses.
+  /// Those that are not freed, in the order of their addresses.
   std::vector<const Allocation*> live() const;
-  /// As the program calls it where that is known: "d_A".
+  /// The program's name for it, if it is known: "d_A".
   static std::string name_of(const Allocation& allocation);
 
  private:

@@ -1,5 +1,4 @@
-// cudaMalloc, cudaMemcpy and their siblings: they do what they say, and what they are asked that
-// cannot be is a finding.
+// cudaMalloc, cudaMemcpy and their siblings; an invalid request is a finding.
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -28,7 +27,7 @@ cudaError_t refuse(cudaError_t error, const Place& place, std::string problem, s
   return Program::get().refuse(error, place, std::move(problem), std::move(hint));
 }
 
-/// Variables of the device whose address the program has asked for: their ends by first bytes.
+/// Variables of the device whose address the program has requested: their ends by first bytes.
 std::map<std::uint64_t, std::uint64_t>& symbols() {
   static auto* const all = new std::map<std::uint64_t, std::uint64_t>;
   return *all;
@@ -39,14 +38,14 @@ bool is_symbol(const void* at) {
   return behind != symbols().begin() && number(at) < std::prev(behind)->second;
 }
 
-/// Is it memory of the device, as far as it need be for a copy in this direction?
+/// Is it memory of the device, as far as a copy in this direction requires?
 bool is_device(const void* at) {
   const Allocation* const found = DeviceMemory::get().find(number(at));
   return DeviceMemory::get().contains(at) &&
          (found == nullptr || found->kind != MemoryKind::pinned);
 }
 
-/// Refuses a side of a copy or a fill that is not what its direction says, or too small.
+/// Refuses an operand of a copy or a fill that its direction excludes, or that is too small.
 cudaError_t check_side(const char* call, const char* side, const void* at, std::size_t bytes,
                        bool to_be_device, bool to_be_host, const Place& place) {
   DeviceMemory& memory = DeviceMemory::get();
@@ -99,7 +98,7 @@ cudaError_t check_side(const char* call, const char* side, const void* at, std::
   return cudaSuccess;
 }
 
-/// What a copy reads that nobody has written.
+/// Reports a copy from unwritten memory.
 void judge_source(const char* call, const void* from, std::size_t bytes, const Place& place) {
   DeviceMemory& memory = DeviceMemory::get();
   const std::size_t missing = memory.contains(from) ? memory.unwritten(number(from), bytes) : 0;
@@ -116,7 +115,7 @@ void judge_source(const char* call, const void* from, std::size_t bytes, const P
       "leaves a part out");
 }
 
-/// The written bytes of the source are those of the target.
+/// Marks the written bytes of the source as written in the target.
 void copy_written(void* to, const void* from, std::size_t bytes) {
   DeviceMemory& memory = DeviceMemory::get();
   if (!memory.contains(to)) return;
@@ -167,7 +166,7 @@ cudaError_t copy(const char* call, void* to, const void* from, std::size_t bytes
   return cudaSuccess;
 }
 
-/// Of a call that returns when the copy is over.
+/// For a call that returns when the copy is complete.
 cudaError_t waited_for(cudaError_t copied) {
   Streams::get().wait_for(nullptr);
   return copied != cudaSuccess ? copied : Program::get().device_error();
@@ -228,7 +227,7 @@ cudaError_t allocate(void** at, std::size_t bytes, std::size_t element, int kind
   *at = memory.allocate(bytes, element, static_cast<MemoryKind>(kind), here_of(place));
   if (*at != nullptr) return cudaSuccess;
   Program& program = Program::get();
-  // A warning: programs may try how much there is. What uses the null pointer is an error.
+  // A warning: programs may probe how much there is. A use of the null pointer is an error.
   if (program.is_checked)
     program.find(check::Kind::runtime_misuse, check::Severity::warning, place,
                  cat("an allocation of ", bytes, " bytes fails (",

@@ -28,14 +28,14 @@
 extern "C" int __real_main(int argc, char** argv, char** environment);
 extern "C" char** environ;
 extern "C" int tessera_warp_size;  // what programs call warpSize
-/// The words of --launch, where a program was made of them.
+/// The text of --launch, if a program was generated from it.
 extern "C" [[gnu::weak]] const char tessera_asked_launch[];
 
 namespace tessera::plain_cuda {
 
 namespace {
 
-/// Bytes of memory that the process has.
+/// The memory of the process, in bytes.
 std::int64_t memory_taken() {
   long pages = 0;
   if (std::FILE* const file = std::fopen("/proc/self/statm", "r")) {
@@ -45,7 +45,8 @@ std::int64_t memory_taken() {
   return pages * sysconf(_SC_PAGESIZE);
 }
 
-/// How much it may take: where memory runs out, the system ends any process. `ulimit -m` says less.
+/// The limit of its memory: if memory runs out, the system may end any process. `ulimit -m` does
+/// not help.
 std::int64_t memory_room() {
   const std::int64_t room = memory_taken() + available_memory() / 8 * 7;
   rlimit limit{};
@@ -53,14 +54,14 @@ std::int64_t memory_room() {
   return static_cast<std::int64_t>(limit.rlim_cur);
 }
 
-/// The program's main(), on a thread of its own: whatever becomes of it, the report is printed.
+/// The program's main(), on a thread of its own: the report is printed even if it crashes.
 class MainThread {
  public:
   int argc = 0;
   char** argv = nullptr;
 
-  /// Returns when main() has ended, exit() was called, the program has crashed or taken more than
-  /// so many bytes, or so many seconds are over (0: never).
+  /// Returns when main() has ended, exit() was called, the program has crashed or exceeded this
+  /// many bytes, or this many seconds are over (0: never).
   void run(double seconds, std::int64_t bytes) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
@@ -87,9 +88,9 @@ class MainThread {
   int exit_code() const { return exit_code_; }
   const std::string& thrown() const { return thrown_; }
 
-  /// Is this another process, that the program has started?
+  /// Is this another process, started by the program?
   bool is_forked() const { return process_ != getpid(); }
-  /// The program is over, and the calling thread does nothing any more.
+  /// The program is over, and the calling thread stops.
   [[noreturn]] void leave(int code) {
     end(code);
     for (;;) pause();
@@ -142,7 +143,7 @@ check::Report run_main(const check::Options& options) {
   program.report.order = name(options.order);
   catch_crashes();
   const std::int64_t room = memory_room();
-  // A launch ends by itself at the time limit; the host's own work is left where it is.
+  // A launch ends by itself at the time limit; the host's own work is abandoned.
   MainThread& main = main_thread();
   main.run(options.time_limit_s > 0 ? options.time_limit_s + 2 : 0, room);
   if (main.is_over()) program.end(main.exit_code(), main.thrown());
@@ -215,9 +216,9 @@ cudaError_t Program::refuse(cudaError_t error, const Place& place, std::string p
 }
 
 namespace {
-/// Accesses of lanes: those of one launch that are watched at least, and of one kernel in all.
+/// Watched accesses of lanes: at least in one launch, and in all launches of one kernel.
 constexpr std::int64_t kOfLaunch = 1 << 24, kOfKernel = 1 << 27;
-/// Of a thread of a kernel that nothing is known of.
+/// The estimate for a thread of an unknown kernel.
 constexpr std::int64_t kGuess = 64;
 constexpr std::int64_t kFewest = 4;
 }  // namespace
@@ -300,7 +301,7 @@ void Program::find_leaks() {
 
 }  // namespace tessera::plain_cuda
 
-/// What exit() in the program's own files calls: the report is still to come.
+/// The exit() of the program's own files: the report is still to come.
 extern "C" void tessera_cuda_exit(int code) {
   if (tessera::plain_cuda::main_thread().is_forked()) _exit(code);
   if (!tessera::plain_cuda::Program::get().is_checked || tessera::detail::recorder != nullptr)
@@ -322,5 +323,5 @@ extern "C" int __wrap_main(int argc, char** argv) {
   const int code = tessera::check::file_main(
       own, argv, run_main, nullptr, tessera_asked_launch != nullptr ? run_launch : nullptr);
   std::fflush(nullptr);
-  _exit(code);  // what the program still does, and its objects, are left as they are
+  _exit(code);  // the program's remaining work and objects are abandoned
 }

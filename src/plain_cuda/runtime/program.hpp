@@ -1,5 +1,5 @@
-// The program that is checked, as far as the whole of it is known: the state of the run-time, and
-// the report that all its launches and calls add to. Private to the run-time.
+// The state of the checked program as a whole: the run-time, and the report that all its launches
+// and calls add to. Private to the run-time.
 #pragma once
 
 #include <atomic>
@@ -22,13 +22,13 @@ class Program {
   static Program& get();
 
   check::Options options;
-  check::ProductProblem problem;  ///< the shape that a launch is asked for
-  bool is_sized = false;          ///< and that it looks at
-  bool is_checked = false;        ///< else kernels run as fast as the engine lets them
+  check::ProductProblem problem;  ///< the requested shape of a launch
+  bool is_sized = false;          ///< the launch depends on it
+  bool is_checked = false;        ///< else kernels run at full speed
   std::mutex mutex;  ///< of the report: a time limit may print it while the program runs
   check::Report report;
 
-  /// Keeps an error until somebody asks for it, as the run-time does. Returns it.
+  /// Keeps an error until the program queries it, as the run-time does. Returns it.
   cudaError_t fail(cudaError_t error);
   cudaError_t last_error(bool clear);
   /// A kernel has ended the device: calls that wait return this until cudaDeviceReset.
@@ -39,7 +39,7 @@ class Program {
             std::string hint, const Place& other = {});
   /// An argument that is wrong: a finding, and the error of the call.
   cudaError_t refuse(cudaError_t error, const Place& place, std::string problem, std::string hint);
-  /// The program is over: what was forgotten.
+  /// The program is over: reports what it forgot.
   void end(int exit_code, const std::string& thrown);
   void end(const Crash& crash);
   /// The time limit is over.
@@ -47,10 +47,10 @@ class Program {
 
   /// Of the time limit of the whole program.
   double seconds_left() const;
-  /// How many blocks of a launch are watched: those of small ones all, of large ones and of kernels
-  /// that were watched at length a part, so that programs come to their end.
+  /// How many blocks of a launch are watched: all blocks of small ones; some blocks of large ones
+  /// and of kernels that were watched for long, so that programs finish.
   std::int64_t watched_blocks(const std::string& kernel, std::int64_t blocks, std::int64_t threads);
-  /// A launch is over: its counters say what watching it cost.
+  /// A launch is over: its counters give the cost of watching it.
   void add(const std::string& kernel, std::int64_t threads, check::Report&& launched);
 
  private:

@@ -1,4 +1,4 @@
-// Carries out inline PTX: registers, addresses, special registers, the loop over instructions.
+// Executes inline PTX: registers, addresses, special registers, the loop over instructions.
 #include "ptx.hpp"
 
 #include <chrono>
@@ -70,7 +70,7 @@ void Machine::write(const Operand& to, std::uint64_t bits, Type type) {
   }
   if (width < 64 && width > 0) {
     bits &= (1ull << width) - 1;
-    // A narrow number fills its register, as ld and cvt have it.
+    // A narrow number fills its register, as in ld and cvt.
     if (type.kind == 's' && (bits >> (width - 1) & 1) != 0) bits |= ~0ull << width;
   }
   if (to.kind == Operand::Kind::local) locals_[static_cast<std::size_t>(to.index)] = bits;

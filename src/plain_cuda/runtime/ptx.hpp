@@ -1,5 +1,5 @@
-// Inline PTX as it is parsed, and the machine that carries it out. PTX ISA, "Instructions".
-// Private to the run-time.
+// Parsed inline PTX, and the machine that executes it. PTX ISA, "Instructions". Private to the
+// run-time.
 #pragma once
 
 #include <cstdint>
@@ -37,12 +37,12 @@ struct Instruction;
 using Handler = void (*)(Machine&, const Instruction&);
 
 struct Instruction {
-  std::string text;                ///< as reports name it
+  std::string text;                ///< its text in reports
   std::vector<std::string> words;  ///< cp, async, ca, ...
   std::vector<Type> types;
   std::vector<Operand> operands;
-  Operand predicate{Operand::Kind::number};  ///< a number: there is none
-  Handler run = nullptr;                     ///< null: nobody knows it
+  Operand predicate{Operand::Kind::number};  ///< a number: none
+  Handler run = nullptr;                     ///< null: unknown
   std::size_t target = 0;                    ///< of a branch
 
   bool has(std::string_view word) const {
@@ -58,9 +58,9 @@ struct Code {
   int locals = 0;
 };
 
-/// Throws Error(unavailable) with the place where the text is no PTX.
+/// Throws Error(unavailable) with the position if the text is not PTX.
 Code parse(const char* text, const Place& place);
-/// The class of a word such as u32; kind 0: it is none.
+/// The class of a word such as u32; kind 0: none.
 Type type_of(std::string_view word);
 
 /// One thread's run through the instructions of one asm statement.
@@ -97,7 +97,7 @@ class Machine {
 struct Known {
   const char* name;
   Handler run;
-  const char* modifiers;  ///< that it may have beside types, as words between blanks
+  const char* modifiers;  ///< modifiers that it accepts besides types, as words between blanks
 };
 std::vector<Known> arithmetic_instructions();
 std::vector<Known> logic_instructions();

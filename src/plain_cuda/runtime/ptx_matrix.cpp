@@ -1,7 +1,7 @@
-// Inline PTX: ldmatrix, stmatrix and mma. Which lane holds what: PTX ISA, "Warp-level Matrix
-// Instructions". With g = lane / 4, t = lane % 4 and p elements in a register, register j of A
-// holds the elements (g + 8 (j % 2), p t + 4 p (j / 2) + e) where A has 16 rows, register j of B (p
-// t + 4 p j + e, g), and C and D hold pairs (g + 8 i, 2 t + e).
+// Inline PTX: ldmatrix, stmatrix and mma. The elements of each lane: PTX ISA, "Warp-level Matrix
+// Instructions". With g = lane / 4, t = lane % 4 and p elements in a register, register j of A has
+// the elements (g + 8 (j % 2), p t + 4 p (j / 2) + e) if A has 16 rows, register j of B (p t + 4 p
+// j + e, g), and C and D have pairs (g + 8 i, 2 t + e).
 #include <algorithm>
 #include <cmath>
 
@@ -109,7 +109,7 @@ double element(const Shape& s, Type type, const std::byte* registers, int j, int
       narrow_value(type.kind == 'h' ? kBfloat16 : kHalf, static_cast<std::uint32_t>(bits)));
 }
 
-/// D's element (row, n), from what the lanes hold, added to c.
+/// D's element (row, n), from the lanes' fragments, added to c.
 double dot(const Shape& s, const std::byte* all, int row, int n, double c) {
   const int p = s.packed();
   for (int k = 0; k < s.k; ++k) {

@@ -27,7 +27,7 @@ const Operand& part(const Operand& whole, std::size_t i) {
   return whole.kind == Operand::Kind::vector ? whole.parts[i] : whole;
 }
 
-/// An atomic load or store: told as one, and never refused but where the memory is not there.
+/// An atomic load or store: recorded as one, and refused only if the memory does not exist.
 void touch_atomically(Machine& m, const Instruction& in, const void* at, std::size_t bytes,
                       bool writes) {
   using tessera::detail::Trait;
@@ -129,7 +129,7 @@ void update_as(Machine& m, const Instruction& in, bool returns) {
   if (returns) m.write(in.operands[0], to_bits(old), in.type());
 }
 
-/// A pair of narrow numbers is added as one word.
+/// A pair of narrow numbers is added as one 32-bit value.
 struct Pair {
   std::uint32_t bits;
 };

@@ -1,4 +1,4 @@
-// Reads inline PTX: statements, operands, labels, declarations of registers.
+// Parses inline PTX: statements, operands, labels, declarations of registers.
 #include <cctype>
 #include <cstdlib>
 #include <map>
@@ -43,7 +43,7 @@ bool is_name(char c) {
 class Parser {
  public:
   Parser(const char* text, const Place& place) : place_(place) {
-    for (const char* c = text; *c != '\0'; ++c) {  // comments go
+    for (const char* c = text; *c != '\0'; ++c) {  // comments are dropped
       if (c[0] == '/' && c[1] == '/') {
         while (c[1] != '\0' && c[1] != '\n') ++c;
       } else if (c[0] == '/' && c[1] == '*') {

@@ -131,7 +131,7 @@ void Streams::end() {
   const StreamClock& clock = streams_[static_cast<std::size_t>(now_.stream)].clock;
   for (const Work& each : pending_)
     if (at(clock, each.stream) < each.number) compare(each, now_);
-  constexpr std::size_t kMost = 4096;  // of a host that never waits the newest are enough
+  constexpr std::size_t kMost = 4096;  // for a host that never waits, the newest are enough
   if (is_one() && pending_.size() >= kMost)
     pending_.erase(pending_.begin(), pending_.begin() + kMost / 2);
   pending_.push_back(std::move(now_));

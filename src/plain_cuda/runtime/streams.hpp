@@ -1,7 +1,6 @@
-// Which work on streams is ordered, and what of it the host has waited for. Streams are carried out
-// in the order of the calls; vector clocks say what a device could do at one time, and what such
-// work touches must be apart (CUDA C++ Programming Guide, "Streams" and "Default Stream"). Private
-// to the run-time.
+// The order of work on streams, and what the host has waited for. Work runs in the order of the
+// calls; vector clocks tell what a device could do concurrently, and such work must access disjoint
+// memory (CUDA C++ Programming Guide, "Streams" and "Default Stream"). Private to the run-time.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@
 
 namespace tessera::plain_cuda {
 
-/// By stream: how much of its work is over. Streams that are not named have done nothing.
+/// By stream: how much of its work is done. Other streams have done nothing.
 using StreamClock = std::vector<std::uint32_t>;
 
 class Streams {
@@ -37,26 +36,26 @@ class Streams {
   /// A stream is created: from now on work is watched. Returns its number.
   int create(bool waits_for_default);
 
-  /// Work of the device begins: a launch, a copy, a fill. What is touched is told before end().
+  /// Work of the device begins: a launch, a copy, a fill. Its accesses are recorded before end().
   void begin(cudaStream_t stream, const Place& place, std::string what);
   void touch(std::uint64_t address, std::size_t bytes, bool reads, bool writes, bool updates);
-  /// Compares it with all that nothing orders.
+  /// Compares it with all unordered work.
   void end();
 
-  /// What the host touches now, of memory that it shares with the device: the newest work that may
-  /// not be over and touches it as well, at least one of the two to write; null: there is none. The
+  /// The host accesses memory that it shares with the device: returns the newest work that may be
+  /// unfinished and accesses it as well, at least one of the two writing; null: there is none. The
   /// same work is returned once.
   const Work* meets_host(std::uint64_t address, std::size_t bytes, bool writes);
   /// A function of the host that runs on the stream, after all work before it.
   void run_on_host(cudaStream_t stream, const std::function<void()>& function);
 
-  /// The host waits until all work of the stream, of an event, of the device is over.
+  /// The host waits until all work of the stream, of an event, of the device is done.
   void wait_for(cudaStream_t stream);
   void wait_for(const StreamClock& event);
   void wait_for_all();
-  /// What an event that is recorded now stands for.
+  /// The state that an event recorded now stands for.
   StreamClock record(cudaStream_t stream);
-  /// Further work of the stream comes after the event.
+  /// Later work of the stream follows the event.
   void wait(cudaStream_t stream, const StreamClock& event);
 
  private:
@@ -65,7 +64,7 @@ class Streams {
     StreamClock clock;
   };
 
-  /// Work on one stream is ordered; what remains is what it shares with the host.
+  /// Work on one stream is ordered; what remains is memory shared with the host.
   bool is_one() const { return streams_.size() == 1; }
   static int number_of(cudaStream_t stream);
   static std::uint32_t at(const StreamClock& clock, int stream);
@@ -74,13 +73,13 @@ class Streams {
   StreamClock& next(int stream);
   void forget_what_the_host_has_waited_for();
   static void merge(Ranges& ranges);
-  /// The first byte that both have; 0: none.
+  /// The first common byte; 0: none.
   static std::uint64_t meeting(const Ranges& a, const Ranges& b);
   void compare(const Work& earlier, const Work& later);
 
   std::vector<Stream> streams_{1};  ///< the first is the default stream
   StreamClock host_;
-  std::vector<Work> pending_;  ///< what the host has not waited for
+  std::vector<Work> pending_;  ///< work that the host has not waited for
   Work now_;
   bool is_working_ = false;
 };

@@ -1,4 +1,4 @@
-// Where a thread of plain CUDA is and how it meets others: the engine's verbs under the names
+// The position of a thread of plain CUDA and its barriers: the engine's functions under the names
 // of parts/thread.h and parts/atomics.h.
 #include "tessera/plain_cuda/parts/thread.h"
 
@@ -47,7 +47,7 @@ void collect(ThreadContext& mine, Collective& collective, const Place& place) {
   mine.block.scheduler.collect(mine.linear, collective, here_of(place));
 }
 
-/// Masks have 32 bits: of the lanes of a warp of 64 the upper ones do as the lower.
+/// Masks have 32 bits: in a warp of 64 the upper lanes follow the mask of the lower ones.
 std::uint64_t mask_of(const ThreadContext& mine, std::uint64_t mask) {
   return mine.block.warp_size == 64 ? mask | mask << 32 : mask;
 }
@@ -70,7 +70,8 @@ int block_count(bool predicate, Place place) {
   ThreadContext& mine = me("__syncthreads_count()", place);
   int& count = mine.block.counts[mine.count_turn];
   mine.count_turn = (mine.count_turn + 1) % 3;
-  mine.block.counts[mine.count_turn] = 0;  // of the next call: nobody counts there before all met
+  // of the next call: no thread counts there before all have met
+  mine.block.counts[mine.count_turn] = 0;
   count += predicate ? 1 : 0;
   block_barrier(place);
   return count;
@@ -202,7 +203,7 @@ namespace {
 using Guess = std::tuple<std::string, int, int>;
 std::mutex guesses_mutex;
 std::set<Guess>& guesses() {
-  static auto* const all = new std::set<Guess>;  // outlives what is destroyed at exit
+  static auto* const all = new std::set<Guess>;  // outlives objects that are destroyed at exit
   return *all;
 }
 
@@ -251,7 +252,7 @@ void end_update(void* address, std::uint64_t bits, bool changed, Place place) {
 
 }  // namespace tessera::plain_cuda
 
-/// What assert() calls, in kernels and on the host.
+/// The function that assert() calls, in kernels and on the host.
 extern "C" void __assert_fail(const char* expression, const char* file, unsigned line,
                               const char* function) noexcept(false) {
   using tessera::plain_cuda::Place;
