@@ -71,8 +71,8 @@ class Config(harness.CommandTest):
     def test_refused(self):
         for text, says in {"thraeds = 4\n": ["./tessera.toml: 'thraeds'", "did you mean 'threads'?"],
                            "[mutliply]\nforce = true\n": "[mutliply] names no command",
-                           "[compare]\nsizes = '8'\n": "[compare] 'sizes' is no option",
-                           "version = true\n": "'version' is no option",
+                           "[compare]\nsizes = '8'\n": "[compare] 'sizes' is not an option",
+                           "version = true\n": "'version' is not an option",
                            "[compare]\ndtype = 'f33'\n": ["compare.dtype: ", "did you mean 'f32'?"],
                            "[compare]\nlist = true\n": "'list'",
                            "threads = many\n": ["threads: ", "not a number"]}.items():

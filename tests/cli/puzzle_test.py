@@ -239,7 +239,7 @@ class Learner(Puzzle):
     def test_which_file_and_which_puzzle_come_next_is_said(self):
         self.puzzle("start", "p04")
         moved = self.puzzle("start", "4", "other").err
-        self.assertIn(f"takes this file from now on, no longer {self.folder}/p04.cpp", moved)
+        self.assertIn(f"uses this file from now on, no longer {self.folder}/p04.cpp", moved)
         self.assertNotIn("from now on", self.puzzle("start", "4", "other", "--force").err)
         self.assertIn("--naive belongs to p14: 'tessera puzzle run p14 --naive'", self.puzzle("run", "p16", "--naive", code=2).err)
         done = {"file": "", "solved": [""], "hints": 0, "runs": 1}
