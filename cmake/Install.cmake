@@ -1,5 +1,5 @@
-# What `cmake --install` puts where: the library, its headers, the command, the CMake package and the pkg-config file.
-# Both packages find their prefix from their own place, so that an installed tree may be moved.
+# What `cmake --install` installs: the library, its headers, the command, the CMake package and the pkg-config file. Both packages
+# compute their prefix from their own location, so that an installed tree may be moved.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Tessera)
 
@@ -13,7 +13,7 @@ if(TARGET tessera)
   set_target_properties(tessera PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS tessera RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   if(NOT TESSERA_ONLY_COURSE)
-    # What programs in plain CUDA include, names without an ending among them, and are linked with.
+    # The headers that programs in plain CUDA include, some without an extension, and the library that they link to.
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tessera/plain_cuda DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera)
     install(TARGETS tessera_cuda_runtime ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(PROGRAMS ${PROJECT_SOURCE_DIR}/scripts/tessera-check-kernels DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -32,10 +32,10 @@ install(FILES ${PROJECT_BINARY_DIR}/TesseraConfig.cmake ${PROJECT_BINARY_DIR}/Te
         ${PROJECT_SOURCE_DIR}/cmake/TesseraKernels.cmake ${PROJECT_SOURCE_DIR}/cmake/TesseraPrivateSymbols.cmake
         DESTINATION ${package_dir})
 
-# From <prefix>/<libdir>/pkgconfig up to <prefix>: one step more where the libdir has two parts (lib/x86_64-linux-gnu).
+# From <prefix>/<libdir>/pkgconfig up to <prefix>: one step more if the libdir has two parts (lib/x86_64-linux-gnu).
 file(RELATIVE_PATH TESSERA_PC_UP /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" TESSERA_PC_UP "${TESSERA_PC_UP}")
-# What only the static library needs of its users; the shared one brings it along.
+# What only users of the static library must link to; the shared one depends on it itself.
 if(BUILD_SHARED_LIBS)
   set(TESSERA_PC_REQUIRES "Requires.private: libzip")
   set(TESSERA_PC_LIBS "Libs.private: -lboost_context -pthread -ldl")

@@ -1,10 +1,9 @@
-# tessera_add_kernels(TARGET FILE.cpp...): the kernels that these files of the target give to run() (tessera/device/device.hpp) are
-# made for every device that the machine's compilers can build for: each file is compiled again, with each access told to the
-# checker for `checked`, and by nvcc for `cuda:N` where the project has enabled the language CUDA and
-# Tessera was built with it.
+# tessera_add_kernels(TARGET FILE.cpp...): builds the kernels that these files of the target pass to run()
+# (tessera/device/device.hpp) for every device that the machine's compilers support. Each file is compiled again: with each access
+# recorded, for `checked`; and by nvcc, for `cuda:N`, if the project has enabled the language CUDA and Tessera was built with it.
 #
-# Of such an object only what its kernels register is wanted, before main() begins. Its functions and variables become private to it,
-# so that a file may have main() and kernels, and nothing meets what the other passes made of the same headers.
+# Of such an object only its kernels' registration, which runs before main(), is needed. All its functions and variables become
+# private, so that a file may have main() and kernels, and no symbol collides with the same headers compiled in another pass.
 set(TESSERA_KERNELS_CHECK_OPTIONS -DTESSERA_CHECK=1 -ftrivial-auto-var-init=pattern)
 set(TESSERA_KERNELS_NVCC_OPTIONS -std=c++20 --expt-relaxed-constexpr -fmad=false)
 
@@ -34,7 +33,7 @@ function(tessera_add_kernels target)
   endforeach()
 endfunction()
 
-# One file of the target compiled once more as PASS, with what the target is compiled with, and linked to it.
+# Compiles one file of the target once more as PASS, with the target's options, and links it to the target.
 function(tessera_add_kernel_pass target pass file)
   add_library(${pass} OBJECT ${file})
   set_target_properties(${pass} PROPERTIES UNITY_BUILD OFF INTERPROCEDURAL_OPTIMIZATION OFF DISABLE_PRECOMPILE_HEADERS ON)
@@ -42,7 +41,7 @@ function(tessera_add_kernel_pass target pass file)
     set_property(TARGET ${pass} PROPERTY ${kind} $<TARGET_PROPERTY:${target},${kind}>)
   endforeach()
   target_link_libraries(${pass} PRIVATE tessera::core)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # whose unique symbols cannot be made private
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # its unique symbols cannot be made private
     target_compile_options(${pass} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fno-gnu-unique>)
   endif()
   set(object ${CMAKE_CURRENT_BINARY_DIR}/${pass}.kernels.o)

@@ -1,5 +1,5 @@
-# Man pages from docs/man (where scdoc is installed) and shell completions printed by the command itself; both installed,
-# for the commands that are built.
+# Man pages from docs/man (if scdoc is installed) and shell completions printed by the command itself; both are installed, for the
+# commands that are built.
 find_program(TESSERA_SCDOC scdoc)
 file(GLOB man_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.scd)
 set(blas_page ${PROJECT_SOURCE_DIR}/docs/man/tessera-blas.1.scd)

@@ -1,5 +1,5 @@
-# Programs that need nothing of a machine but its C library: the C++ library and all others are inside. `scripts/gpu pack` takes
-# them to machines with a GPU, where nothing can be installed. They are made of the objects of the usual programs.
+# Programs that need only the C library of a machine: all other libraries are inside. `scripts/gpu pack` copies them to machines
+# with a GPU, where nothing can be installed. They consist of the objects of the usual programs.
 find_library(TESSERA_STATIC_BOOST_CONTEXT libboost_context.a)
 set(TESSERA_PACKED OFF)
 if(TESSERA_CUDA AND PROJECT_IS_TOP_LEVEL AND NOT BUILD_SHARED_LIBS AND NOT CMAKE_UNITY_BUILD AND NOT TESSERA_ONLY_COURSE)
@@ -11,9 +11,9 @@ if(TESSERA_CUDA AND PROJECT_IS_TOP_LEVEL AND NOT BUILD_SHARED_LIBS AND NOT CMAKE
   endif()
 endif()
 
-# tessera_pack(PROGRAM libraries...): build/<preset>/packed/PROGRAM. What is in an object is not taken from libtessera.a: so
-# npz_absent.cpp stands for npz.cpp, and libzip is not needed. What nobody calls is left out: parts of the C++ library want a C
-# library newer than that of Ubuntu 22.04.
+# tessera_pack(PROGRAM libraries...): build/<preset>/packed/PROGRAM. Objects have priority over libtessera.a: so npz_absent.cpp
+# replaces npz.cpp, and libzip is not needed. Uncalled functions are removed, since parts of the C++ library need a newer C
+# library than that of Ubuntu 22.04.
 function(tessera_pack program)
   if(NOT TESSERA_PACKED)
     return()
@@ -29,7 +29,8 @@ function(tessera_pack program)
                         -static-libstdc++ -static-libgcc -Wl,--gc-sections)
 endfunction()
 
-# The command, of its rooms; distributions ship fmt as headers or as a shared library, so here it is compiled from its headers.
+# The command, from its components. Distributions ship fmt as headers or as a shared library, so it is compiled from its headers
+# here.
 function(tessera_pack_command)
   list(TRANSFORM ARGN REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE archives)
   tessera_pack(tessera ${archives})

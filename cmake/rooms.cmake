@@ -1,8 +1,8 @@
-# The rooms: each folder of src is a component with a CMakeLists.txt of its own, which says what it links to and what is special
-# about it. src/NAME becomes the static library tessera_NAME; others include its private headers as "NAME/header.hpp".
+# The components: each folder of src has a CMakeLists.txt of its own with its libraries and its special options. src/NAME becomes
+# the static library tessera_NAME; others include its private headers as "NAME/header.hpp".
 
-# Text, options and pictures take no time to make, but with -O3 half of the time of a build; -Og compiles in two thirds of the time
-# of -O1, to less code (GCC 12).
+# Text, options and pictures need no optimisation, but with -O3 they would take half of the time of a build; -Og compiles faster
+# than -O1, to less code (GCC 12).
 set(TESSERA_QUICKLY_COMPILED $<$<CONFIG:Release>:-Og>)
 
 # Of two files compiled as one, neither is included by others.

@@ -1,5 +1,5 @@
 // One kernel, any device, one call: TESSERA_DEVICE=checked any_device runs it under the checker,
-// TESSERA_DEVICE=cuda:0 on a GPU. Vectors move to where they are needed, and back.
+// TESSERA_DEVICE=cuda:0 on a GPU. Vectors are copied to the device that needs them, and back.
 #include <cstdio>
 
 #include "tessera/device/device.hpp"

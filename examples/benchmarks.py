@@ -67,7 +67,7 @@ def library_calls(a, b):
 
 
 def is_right(c, expected, a, b, algorithm):
-    """Within the error of a sum of K products in float32, of inputs in TF32 where tensor cores round them; NaN is not."""
+    """Within the error of a sum of K products in float32, of inputs in TF32 if tensor cores round them; NaN is wrong."""
     relative = a.shape[1] * np.finfo(np.float32).eps + (2**-9 if algorithm == "tensor_core" else 0)
     bound = relative * (np.abs(a).astype(np.float64) @ np.abs(b))
     return bool((np.abs(np.asarray(c) - expected) <= bound + 1e-30).all())

@@ -1,6 +1,6 @@
 // Your first kernel: C = A * B. A block of kTile x kTile threads stages tiles of A and B in shared
-// memory, and each thread computes one element of C. What a GPU would run runs here on the CPU.
-// A is (M,K), B is (K,N), C is (M,N).
+// memory, and each thread computes one element of C. Here the CPU runs what a GPU would run. A is
+// (M,K), B is (K,N), C is (M,N).
 #include <cstdio>
 #include <vector>
 

@@ -35,7 +35,7 @@ class Jax:
 
 
 class Torch:
-    """The graph as torch.compile takes it, whole. The operation is opaque to it: nothing is left to be generated."""
+    """The graph for torch.compile, as a whole. The operation is opaque to it: it has no code to generate."""
 
     def __init__(self):
         import tessera.torch
@@ -89,7 +89,8 @@ def main():
         for algorithm in options.algorithm:
             try:
                 text, error = verdict(framework.run(a, b, algorithm, device), expected)
-            except Exception as refusal:  # an algorithm that is not for this device or shape says why
+            # the message says why an algorithm does not support this device or shape
+            except Exception as refusal:
                 failed |= name == "cpu"  # where every algorithm multiplies every shape
                 print(f"{name}  {algorithm:24}  not run: {str(refusal).strip().splitlines()[-1]}")
                 continue

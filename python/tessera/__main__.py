@@ -1,4 +1,4 @@
-"""`python -m tessera` is the command tessera."""
+"""`python -m tessera` runs the command tessera."""
 import os
 import sys
 
@@ -6,7 +6,7 @@ from . import _command
 
 
 def main():
-    """Becomes the command that was installed beside this file."""
+    """Replaces this process with the command installed beside this file."""
     os.execv(_command.path(), ["tessera", *sys.argv[1:]])
 
 

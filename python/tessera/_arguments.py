@@ -1,4 +1,4 @@
-"""What callers give beside arrays, checked: a value of another kind is a TypeError that says what is expected, and what to do."""
+"""Checks all arguments besides arrays: a value of a wrong type is a TypeError that says what is expected, and what to do."""
 from __future__ import annotations
 
 import inspect
@@ -15,7 +15,7 @@ RESULTS = _core.multiplied_dtypes()
 
 
 def said(value: Any) -> str:
-    """A value as messages name it: "'2', a str"."""
+    """A value as messages show it: "'2', a str"."""
     if value is None:
         return "None"
     kind = type(value).__name__
@@ -29,7 +29,7 @@ def refuse(call: str, name: str, value: Any, expected: str) -> TypeError:
 
 
 def number(name: str, value: Any, call: str = "matmul") -> float:
-    """A real number as a float. One whose gradient would be lost is none."""
+    """A real number as a float. Refuses one whose gradient would be lost."""
     if isinstance(value, float):
         return value
     if getattr(value, "requires_grad", False):
@@ -43,7 +43,7 @@ def number(name: str, value: Any, call: str = "matmul") -> float:
 
 
 def whole(name: str, value: Any, call: str = "matmul", least: int | None = None, bits: int = 31) -> int:
-    """A whole number of so many bits and a sign."""
+    """A whole number of this many bits and a sign."""
     expected = "a whole number" if least is None else f"a whole number of {least} or more"
     try:
         n = operator.index(value)
@@ -57,7 +57,7 @@ def whole(name: str, value: Any, call: str = "matmul", least: int | None = None,
 
 
 def threads(value: Any, call: str = "matmul") -> int | None:
-    """How many threads of the CPU: None leaves it open."""
+    """The number of CPU threads; None: the default."""
     if value is None:
         return None
     try:
@@ -71,7 +71,7 @@ def threads(value: Any, call: str = "matmul") -> int | None:
 
 
 def flag(name: str, value: Any, call: str = "matmul") -> bool:
-    """True or False; 'no' is neither."""
+    """True or False; refuses 'no' and other strings."""
     if value is True or value is False or isinstance(value, numpy.bool_):
         return bool(value)
     raise refuse(call, name, value, "True or False")

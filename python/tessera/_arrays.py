@@ -1,4 +1,4 @@
-"""The array libraries: which one an array is from, and how a result of its kind is made."""
+"""The array libraries: which one an array is from, and how to make a result of its kind."""
 import sys
 
 import numpy
@@ -51,7 +51,7 @@ def widened(a, b, dtype):
 
 
 def check_strided(array, name, call="matmul"):
-    """Refuses tensors of PyTorch whose numbers are not in memory with a stride for each dimension."""
+    """Refuses PyTorch tensors that are not dense in memory with a stride for each dimension."""
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(array, torch.Tensor):
         return
@@ -90,7 +90,8 @@ def check_plain(array, name, call="matmul"):
 def in_numpy(array, name, call):
     """An array of NumPy in the same memory, of any array that is checked and that DLPack hands over."""
     if getattr(array, "requires_grad", False):
-        array = array.detach()  # PyTorch exports no tensor that requires a gradient, not even where none is recorded
+        # PyTorch exports no tensor that requires a gradient, even if none is recorded
+        array = array.detach()
     try:
         seen = numpy.from_dlpack(array)
     except (RuntimeError, BufferError, TypeError) as error:
@@ -98,7 +99,7 @@ def in_numpy(array, name, call):
                           "NumPy has; give a copy of NumPy's") from error
     if seen.flags.writeable or not hasattr(array, "__array__"):
         return seen
-    # Before NumPy 2.1 all that DLPack hands over is read-only; the library's own conversion knows better.
+    # Before NumPy 2.1 all arrays from DLPack are read-only; the library's own conversion keeps them writable.
     own = numpy.asarray(array)
     is_same = (own.ctypes.data, own.shape, own.strides, own.dtype) == (seen.ctypes.data, seen.shape, seen.strides, seen.dtype)
     return own if is_same else seen
@@ -127,7 +128,7 @@ def empty_like(array, shape, dtype, device):
 
 
 def _aligned(shape, dtype):
-    """Memory that JAX takes over as it is: its buffers begin at multiples of 64 bytes."""
+    """Memory that JAX can adopt without a copy: its buffers begin at multiples of 64 bytes."""
     size = dtype.itemsize
     for extent in shape:
         size *= extent
@@ -151,13 +152,13 @@ def finish(array, result):
 
 
 def check_writable(out):
-    """JAX arrays never change, whatever their memory says."""
+    """JAX arrays are immutable, even if their memory is writable."""
     if kind_of(out) == "jax":
         raise BufferError("matmul: out is an array of JAX, which cannot be written; take the result instead")
 
 
 def written(out):
-    """Tells PyTorch that a tensor has other elements now, so that no gradient is computed from those it had."""
+    """Tells PyTorch that a tensor was modified, so that no gradient is computed from its old elements."""
     if kind_of(out) == "torch" and not out.is_inference():
         import torch
         torch.autograd.graph.increment_version(out)

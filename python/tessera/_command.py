@@ -3,12 +3,13 @@ import os
 import pathlib
 import subprocess
 
-INCOMPLETE = 4  # with a report on stdout: what could be checked until then; without one: not available here
+# with a report on stdout: the part that was checked; without one: not available here
+INCOMPLETE = 4
 _EXCEPTIONS = {2: ValueError, 3: OSError, INCOMPLETE: NotImplementedError}
 
 
 def path():
-    """Where the command is. NotImplementedError where it is not."""
+    """The path of the command. NotImplementedError if it is missing."""
     found = pathlib.Path(__file__).with_name("bin") / "tessera"
     if not found.exists():
         raise NotImplementedError(f"tessera: the command is not beside this package: expected {found}")

@@ -1,4 +1,4 @@
-"""What this installation is made of and what this machine offers."""
+"""The components of this installation and the features of this machine."""
 import platform
 import sys
 
@@ -8,7 +8,7 @@ from . import _core
 
 
 def show_config():
-    """Prints versions, compiler, threads, CUDA and the array libraries that are loaded."""
+    """Prints versions, compiler, threads, CUDA and the loaded array libraries."""
     facts = _core.config()
     cuda = facts["cuda"]
     if not cuda["built"]:

@@ -1,4 +1,4 @@
-"""What the compiled module has: see src/python."""
+"""The interface of the compiled module: see src/python."""
 from collections.abc import Sequence
 from typing import Any, overload
 

@@ -22,7 +22,7 @@ _NAME = re.compile(r'"(?:\\.|[^"\\])*"|(?:::|\.|->)\s*\w+|(?P<label>(?<=[(,])\s*
 
 
 class CudaCheck(_report.Check):
-    """The findings and counters of a program in plain CUDA, and what its kernel has written."""
+    """The findings and counters of a program in plain CUDA, and the results of its kernel."""
 
     def __init__(self, words: list[str], launch: str | None, folder: pathlib.Path, given: dict[str, numpy.ndarray[Any, Any]]):
         def known(text: str) -> str:  # without the folder, which the user has not named
@@ -40,12 +40,12 @@ class CudaCheck(_report.Check):
 
     @property
     def arrays(self) -> dict[str, numpy.ndarray[Any, Any]]:
-        """What the kernel was given to write to, by name, as it was afterwards; the caller's own arrays are left as they were."""
+        """The kernel's output arrays, by name, after the launch; the caller's own arrays are unchanged."""
         return self._arrays
 
     @property
     def printed(self) -> str:
-        """What compiler, program and kernels have printed."""
+        """The output of compiler, program and kernels."""
         return self._printed
 
 

@@ -1,4 +1,4 @@
-"""matmul for everything that the compiled fast way does not take, and plan."""
+"""matmul for all arguments that the compiled fast path does not handle, and plan."""
 from . import _arguments, _arrays, _core
 from ._core import Operand, PackedMatrix, Plan
 from ._tensor import Tensor
@@ -98,7 +98,7 @@ def matmul(a, b, /, *, out=None, transpose_a=False, transpose_b=False, alpha=1.0
 
 def plan(a, b, /, *, out=None, transpose_a=False, transpose_b=False, alpha=1.0, beta=None, c=None, bias=None,
          activation=None, dtype=None, algorithm="auto", tile=None, device=None, threads=None) -> Plan:
-    """What matmul with these arguments decides, and why; all is checked and nothing is multiplied. Returns a Plan, which print() shows."""
+    """What matmul decides for these arguments, and why: checks them and multiplies nothing. Returns a Plan, which print() shows."""
     a, b, dtype = _widened(a, b, dtype, out)
     left, right = _left_and_right(a, b, transpose_a, transpose_b)
     options = _options(alpha, beta, c, out, activation, algorithm, tile, threads)

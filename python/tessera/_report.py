@@ -1,4 +1,4 @@
-"""check and explain: what the command says of a kernel, as objects."""
+"""check and explain: the command's reports on a kernel, as objects."""
 from __future__ import annotations
 
 import html
@@ -15,7 +15,7 @@ _KERNEL_DTYPES = ("float64", "float32", "float16", "bfloat16", "int32")
 
 
 class Report:
-    """What `tessera check` or `tessera explain` says: print() shows it as the command does, a notebook its page."""
+    """The report of `tessera check` or `tessera explain`: print() shows it as the command does, a notebook shows its page."""
 
     def __init__(self, words: list[str]):
         self._words = words
@@ -31,12 +31,12 @@ class Report:
         return f"<tessera {' '.join(self._words)}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """What the command prints with --json: of the same run as the text and the page."""
+        """The command's output with --json, from the same run as the text and the page."""
         out: dict[str, Any] = json.loads(self._json)
         return out
 
     def html(self) -> str:
-        """The page of its own: source, pictures, roofline."""
+        """The complete HTML page: source, pictures, roofline."""
         return self._html
 
     def _repr_html_(self) -> str:
@@ -52,7 +52,7 @@ class Check(Report):
 
     @property
     def is_clean(self) -> bool:
-        """No errors and no warnings, and all checked that was asked for?"""
+        """No errors and no warnings, and everything requested was checked?"""
         return self._status == 0
 
     @property
@@ -63,7 +63,7 @@ class Check(Report):
 
     @property
     def incomplete(self) -> str | None:
-        """Why not all was checked, and what to do; None where all was."""
+        """Why the check is incomplete, and what to do; None if it is complete."""
         if self._status == _command.INCOMPLETE:
             return self.verdict.removeprefix("could not check: ")
         summary = self.to_dict()["summary"]
@@ -76,7 +76,7 @@ class Check(Report):
 
     @property
     def findings(self) -> list[dict[str, Any]]:
-        """Each with its kind, severity, place and threads; docs/checker.md has the members."""
+        """Each with its kind, severity, source position and threads; docs/checker.md lists the members."""
         return self.to_dict()["findings"]
 
     @property

@@ -1,4 +1,4 @@
-"""Tensor: the elements of an array, found through a layout."""
+"""Tensor: the elements of an array, indexed by a layout."""
 from __future__ import annotations
 
 import math
@@ -35,7 +35,7 @@ class Tensor:
 
     @property
     def shape(self) -> Any:
-        """Of the layout; it may nest."""
+        """The layout's shape; it may nest."""
         return self._layout.shape
 
     @property
@@ -44,7 +44,7 @@ class Tensor:
         return self._memory.dtype
 
     def _at(self, coordinate: Any) -> int:
-        """Where an element is in memory. (The layout itself would go on beyond its shape.)"""
+        """The position of an element in memory. (The layout itself has no bounds.)"""
         given = coordinate if isinstance(coordinate, tuple) else (coordinate,)
         sizes = _sizes(self.shape)
         sizes = sizes if len(given) == len(sizes) else [math.prod(sizes)]
@@ -84,7 +84,7 @@ class Tensor:
         return self.numpy() if dtype is None else self.numpy().astype(dtype)
 
     def numpy(self) -> numpy.ndarray:
-        """A copy of the elements: an axis for each mode."""
+        """A copy of the elements, with an axis for each mode."""
         indices = numpy.array(self._layout.indices(), numpy.intp) + self._first
         return self._memory[indices.reshape(_sizes(self.shape), order="F")]
 
@@ -144,6 +144,6 @@ def _sizes(shape: Any) -> list[int]:
 
 
 def _shown(value: Any) -> str:
-    """A floating number, also one of ml_dtypes, in four digits; whatever else NumPy's elements are, as it prints them."""
+    """A floating-point number, also of ml_dtypes, with four digits; any other element as NumPy prints it."""
     kind = value.dtype.kind if isinstance(value, numpy.generic) else ""
     return f"{float(value):.4g}" if kind == "f" or (kind == "V" and not isinstance(value, numpy.void)) else str(value)

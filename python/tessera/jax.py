@@ -100,7 +100,7 @@ def _attention(q, k, v, mask, causal, scale, algorithm, threads):
 
 
 def _array(call, name, given):
-    """An array of JAX. Lists are none, as for jnp.matmul: each call would copy them, number by number."""
+    """A JAX array. Refuses lists, as jnp.matmul does: each call would copy them, number by number."""
     if isinstance(given, jax.Array):
         return given  # jnp.asarray takes as long as a small product
     is_number = isinstance(given, (int, float, complex))
@@ -111,7 +111,7 @@ def _array(call, name, given):
 
 
 def _fixed(call, alpha, activation, algorithm, threads, name="alpha"):
-    """What is part of the compiled call and not of its operands."""
+    """The parameters that are compiled into the call."""
     for what, given in ((name, alpha), ("activation", activation), ("algorithm", algorithm), ("threads", threads)):
         if isinstance(given, jax.core.Tracer):
             raise TypeError(f"{call}: {what} is a traced value, known only when the function runs: expected one known before; "
@@ -147,7 +147,7 @@ def _checked_dtype(a, b, out):
 
 
 def _checked_bias(bias, of_operands, of_sums):
-    """The bias as the sums have it."""
+    """The bias in the type of the sums."""
     if bias.dtype not in (of_operands, of_sums):
         both = of_sums.name if of_sums == of_operands else f"{of_sums.name} or {of_operands.name}"
         raise TypeError(f"matmul: bias has elements of {bias.dtype.name}: expected {both}; convert it first")
@@ -246,7 +246,7 @@ def _rows(x):
 
 
 def _transpose(dc, a, b, *, transpose_a, transpose_b, dtype, activation, **how):
-    """From dC, dA = dC B^T or dB = A^T dC; of a transposed operand, the transpose of that."""
+    """From dC, dA = dC B^T or dB = A^T dC; for a transposed operand, its transpose."""
     if type(dc) is ad.Zero:
         return [None, None]
     if ad.is_undefined_primal(a):
@@ -268,7 +268,7 @@ ad.primitive_transposes[product_p] = _transpose
 
 
 def _batch(operands, dims, *, activation, **how):
-    """One product with one more dimension in front of the batch. A bias for each of them is added behind it."""
+    """One product with one more leading batch dimension. A bias for each of them is added after it."""
     (a, b, *bias), (a_dim, b_dim, *bias_dim) = operands, dims
     rank = max(x.ndim - (d is not None) for x, d in ((a, a_dim), (b, b_dim)))
     a, b = _in_front(a, a_dim, rank), _in_front(b, b_dim, rank)
@@ -280,7 +280,7 @@ def _batch(operands, dims, *, activation, **how):
 
 
 def _in_front(x, dim, rank):
-    """x with its dimension `dim` in front, and so many behind it."""
+    """x with its dimension `dim` moved to the front, and padded to this many dimensions after it."""
     if dim is None:
         return x
     x = jnp.moveaxis(x, dim, 0)

@@ -51,7 +51,7 @@ class Layout(_core.LayoutBase):
         return sublayout(self, mode % self.rank)
 
     def __len__(self) -> int:
-        """How many modes there are; size() counts coordinates."""
+        """The number of modes; size() counts coordinates."""
         return self.rank
 
     def __iter__(self) -> Iterator[Layout]:
@@ -83,7 +83,7 @@ class Layout(_core.LayoutBase):
                                  _arguments.whole("banks", banks, "Layout.svg_banks"))
 
     def svg_thread_values(self, shape: IntTuple) -> str:
-        """Of a layout (thread, value) -> position in a tile of `shape`: who owns what."""
+        """For a layout (thread, value) -> position in a tile of `shape`: which thread owns which element."""
         return super().svg_thread_values(_text(shape))
 
     def _repr_svg_(self) -> str:
@@ -91,7 +91,7 @@ class Layout(_core.LayoutBase):
 
 
 def _gives_text(value_at: Any) -> Callable[[int], str]:
-    """The function, each of whose values is looked at."""
+    """The function, with every value checked."""
     if not callable(value_at):
         raise _arguments.refuse("Layout.svg", "value_at", value_at, "a function that gives text for an index, such as str")
     return lambda index: _arguments.text(f"what value_at gives for index {index}", value_at(index), "text, such as str() makes",
@@ -188,7 +188,7 @@ def stride(a: LayoutLike) -> IntTuple:
 
 
 def coalesce(a: LayoutLike, profile: IntTuple | None = None) -> Layout:
-    """The same function with the fewest modes; with a profile, below each of its numbers."""
+    """The same function with the fewest modes; with a profile, separately for each of its modes."""
     return _call("coalesce", a) if profile is None else _call("coalesce", a, profile)
 
 
@@ -198,7 +198,7 @@ def coalesce_modes(a: LayoutLike) -> Layout:
 
 
 def filter(a: LayoutLike) -> Layout:  # noqa: A001: the name that it has everywhere
-    """Without the modes that do not move."""
+    """Without the modes of stride 0 or extent 1."""
     return _call("filter", a)
 
 
@@ -208,17 +208,17 @@ def composition(a: LayoutLike | Swizzle, b: LayoutLike | Tiler | IntTuple) -> La
 
 
 def complement(a: LayoutLike, n: int = 1) -> Layout:
-    """What a leaves out of 0 to n."""
+    """The layout of the indices below n that a does not reach."""
     return _call("complement", a, n)
 
 
 def right_inverse(a: LayoutLike) -> Layout:
-    """The longest r with a(r(i)) = i."""
+    """The longest layout r with a(r(i)) = i."""
     return _call("right_inverse", a)
 
 
 def left_inverse(a: LayoutLike) -> Layout:
-    """l with l(a(i)) = i."""
+    """The layout l with l(a(i)) = i."""
     return _call("left_inverse", a)
 
 
@@ -263,22 +263,22 @@ def tile_to_shape(block: LayoutLike, shape: IntTuple, order: IntTuple | None = N
 
 
 def upcast(a: LayoutLike, n: int) -> Layout:
-    """In elements n times as wide."""
+    """The layout in elements n times as wide."""
     return _call("upcast", a, n)
 
 
 def downcast(a: LayoutLike, n: int) -> Layout:
-    """In elements n times as narrow."""
+    """The layout in elements n times as narrow."""
     return _call("downcast", a, n)
 
 
 def sublayout(a: LayoutLike, *modes: int) -> Layout:
-    """Some of the modes, in the order given."""
+    """The selected modes, in the given order."""
     return _call("sublayout", a, *modes)
 
 
 def transpose(a: LayoutLike) -> Layout:
-    """The modes in opposite order."""
+    """The modes in reverse order."""
     return _call("transpose", a)
 
 

@@ -110,7 +110,7 @@ def _dtype(given):
 
 
 def _how(call, alpha, activation, algorithm, threads):
-    """What is not a tensor, as the operation takes it."""
+    """The non-tensor arguments, in the operation's form."""
     return {"alpha": _arguments.number("alpha", alpha, call), "activation": _known(_arguments.activation(activation, call) or "none"),
             "algorithm": _arguments.algorithm(algorithm, call), "threads": _arguments.threads(threads, call) or 0}
 
@@ -154,7 +154,7 @@ def _check_bias(a, bias, dtype):
 
 
 def _result(a, b, bias, dtype):
-    """An empty result: rows without gaps. Checks what is known without the elements."""
+    """An empty result with contiguous rows. Checks all that does not need the elements."""
     if a.device != b.device or a.device.type not in ("cpu", "cuda", "meta"):
         raise BufferError(f"matmul: expected two tensors on one device, the CPU or a CUDA GPU, got {a.device} and {b.device}")
     if a.dtype != b.dtype or str(a.dtype).removeprefix("torch.") not in _core.multiplied_dtypes():
@@ -208,7 +208,7 @@ def _summed_to(gradient, like):
 
 
 def _before_activation(how, saved, dy):
-    """dZ of Z = alpha * A B + bias. Z itself is computed again where its activation needs it."""
+    """dZ of Z = alpha * A B + bias. Z itself is recomputed if its activation needs it."""
     a, b, bias, y = saved
     activation = how["activation"]
     if activation == "none":
@@ -223,7 +223,7 @@ def _before_activation(how, saved, dy):
 
 
 def _backward(ctx, dy):
-    a, b, bias, _ = saved = ctx.saved_tensors  # read once: checkpoint() gives them once
+    a, b, bias, _ = saved = ctx.saved_tensors  # read once: checkpoint() provides them once
     dz = _before_activation(ctx.how, saved, dy)
     da = db = dbias = None
     if ctx.needs_input_grad[0]:
@@ -293,7 +293,7 @@ def _shape_of_one(tensor, dim):
 
 @_matmul.register_vmap
 def _vmap(info, in_dims, a, b, bias=None, *, activation="none", **how):
-    """One product with one more dimension in front of the batch. A bias for each of them is added behind it."""
+    """One product with one more leading batch dimension. A bias for each of them is added after it."""
     a_dim, b_dim, bias_dim = (*in_dims, None)[:3]
     _check_matrices(*(None if x is None else _shape_of_one(x, dim) for x, dim in ((a, a_dim), (b, b_dim), (bias, bias_dim))))
     rank = max(x.ndim - (d is not None) for x, d in ((a, a_dim), (b, b_dim)))
