@@ -87,7 +87,7 @@ std::vector<std::string> names_of(const std::vector<bench::Peer>& peers) {
   return out;
 }
 
-/// The peers on a device; warns about a peer that is left out.
+/// The peers on a device; warns about a peer that is skipped.
 std::vector<bench::Peer> device_peers(const shell::Context& context,
                                       const bench::BenchRequest& request, const shell::Types& types,
                                       const bench::BenchDevice& device) {
@@ -95,7 +95,7 @@ std::vector<bench::Peer> device_peers(const shell::Context& context,
   if (request.peers == "none") return out;
   const bool automatic = request.peers == "auto";
   const auto there = device.peers();
-  if (automatic && there.empty()) context.warn(cat("peer left out: ", device.missing_peers()));
+  if (automatic && there.empty()) context.warn(cat("peer skipped: ", device.missing_peers()));
   if (automatic) {
     for (const auto& peer : there) {
       if (peer.supports(types)) out.push_back(peer);
@@ -121,7 +121,7 @@ std::vector<bench::Peer> peers_of(const shell::Context& context, const bench::Be
   const bool automatic = request.peers == "auto";
   const bench::PeerSearch search = bench::search_peers();
   for (const auto& missing : search.missing) {
-    if (missing.package.empty()) context.warn(cat("peer left out: ", missing.reason));
+    if (missing.package.empty()) context.warn(cat("peer skipped: ", missing.reason));
   }
   if (automatic) {
     for (const auto& peer : search.found) {
@@ -199,7 +199,7 @@ void choose_algorithms(const shell::Context& context, const bench::BenchRequest&
       return false;
     } catch (const Error& error) {  // refused before any work
       if (!all) throw;
-      context.detail(cat(name, " left out: ", error.what()));
+      context.detail(cat(name, " skipped: ", error.what()));
       return true;
     }
   });

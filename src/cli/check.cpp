@@ -144,7 +144,7 @@ int check_program(const shell::Context& context, const CheckRequest& request,
   }
   check.problem = problem(request.kernel);
   const FileReport report = program.run(check);
-  if (report.printed.empty()) return report.code;  // the program has said why
+  if (report.printed.empty()) return report.code;  // the program has reported the reason
   return print_report(context, request, report);
 }
 

@@ -173,7 +173,7 @@ int judged(const shell::Context& context, const std::vector<Compared>& results) 
   std::string first;
   for (const auto& result : results) {
     if (result.status == Status::unsupported)
-      context.detail(cat(result.algorithm->name, " left out: ", result.reason));
+      context.detail(cat(result.algorithm->name, " skipped: ", result.reason));
     if (result.status == Status::ok || result.status == Status::unsupported) continue;
     bad.emplace_back(result.algorithm->name);
     if (first.empty()) first = result.reason;

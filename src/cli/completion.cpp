@@ -362,7 +362,7 @@ void add_completion(CLI::App& root, shell::Context& context) {
                          "  source <(tessera completion bash)\n"
                          "  tessera completion fish > ~/.config/fish/completions/tessera.fish\n"
                          "  tessera completion zsh > ~/.zsh/completions/_tessera");
-  app->configurable(false);  // it works whatever the configuration files say
+  app->configurable(false);  // it works independently of configuration files
   shell::add_choice(*app, "SHELL", *shell, {"bash", "zsh", "fish"}, "bash, zsh or fish")
       ->required();
   app->callback([&context, shell] {

@@ -54,8 +54,8 @@ std::string packed_path() {
   const bool obeyed =
       asked != nullptr && (asked == name(vector_path()) || asked == best_cpu_name());
   return cat(cpu_text(), obeyed
-                             ? cat(" (TESSERA_CPU asks for it; the CPU has ", best_cpu_name(), ")")
-                             : std::string(" (the best that the CPU has)"));
+                             ? cat(" (selected by TESSERA_CPU; the CPU has ", best_cpu_name(), ")")
+                             : std::string(" (the best of the CPU)"));
 }
 
 /// Which instructions multiply each type in the packed path.
@@ -251,7 +251,7 @@ std::string to_text(const shell::Context& context, const shell::Machine& machine
   report.line("packed path", packed_path());
   for (const auto& [type, instruction] : multiplied_by()) report.line(cat("  ", type), instruction);
   report.line("thread engine",
-              cat(thread_engine_path(), " (runs the ladder's kernels as they are written)"));
+              cat(thread_engine_path(), " (runs the kernels of the ladder thread by thread)"));
   report.line("cores",
               cat(machine.cpus_online, " online, ", machine.cpus_allowed, " allowed by affinity, ",
                   machine.cgroup_cpus > 0 ? fmt::format("cgroup quota {:.3g}", machine.cgroup_cpus)

@@ -101,7 +101,7 @@ constexpr const char* kEnvironmentPage =
   TESSERA_CPU          portable, avx2, avx512, amx or neon, as far as this CPU has it: the instruction set of the
                        packed path and of the CPU engine; else the best one
   TESSERA_PEERS        more libraries for 'tessera bench', as paths joined by colons
-  TESSERA_CUBLAS       the file of cuBLAS for 'tessera bench --device cuda', where it is not found by itself
+  TESSERA_CUBLAS       the file of cuBLAS for 'tessera bench --device cuda', if it is not found automatically
   TESSERA_TUNING       the file of 'tessera tune' that products read; else that of their GPU in the user's cache
   TESSERA_BLAS_FALLBACK
                        the BLAS to which libtessera_blas passes what it does not compute; else one that it finds

@@ -106,7 +106,7 @@ class Judge {
     check_.kernel.seconds = std::max(1, static_cast<int>(seconds));
     const FileReport said = program.run(check_);
     if (said.printed.empty()) {
-      verdict_.incomplete = "the program has said why on stderr";
+      verdict_.incomplete = "see the program's message on stderr";
       return;
     }
     const check::Report report = check::read_report(said.printed);

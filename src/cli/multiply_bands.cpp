@@ -18,20 +18,20 @@ namespace tessera::cli {
 
 namespace {
 
-/// A first band takes at most a second or so: the slowest kernels make 0.3 GFLOP/s, the packed path
-/// ten times that and more on any CPU.
+/// Bounds the time of the first band: the packed path is at least ten times as fast as the slowest
+/// kernels on any CPU.
 constexpr double kFirstBandFlops = 2e8, kFirstPackedBandFlops = 2e9;
-/// A band is short enough that progress shows. But the packed path packs all of B for each band,
-/// which becomes noticeable if a band has few rows.
+/// Short bands let progress advance. But the packed path packs all of B for each band, which costs
+/// noticeable time if a band has few rows.
 constexpr double kBandSeconds = 0.5, kMostBandSeconds = 10;
 constexpr index_t kPackedRows = 1024;
-/// Of a result that goes to a file band by band: 64 MB, more only to have a thousand rows, and
-/// never more than an eighth of the memory. Measured: bench/results/cpu/tuning.md.
+/// The size of a band that goes to a file; at most an eighth of the memory. Larger than kBandBytes
+/// only to reach a thousand rows. Measured: bench/results/cpu/tuning.md.
 constexpr index_t kBandBytes = 64000000, kMostBandBytes = 512000000;
-/// Memory for the verifier of one band, and what it keeps for each element.
+/// Memory for the verifier of one band, and its memory per element.
 constexpr index_t kVerifierMemory = 512000000;
 
-/// The same decisions for a part of the rows.
+/// The plan for a part of the rows.
 Plan for_rows(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C) {
   Plan out = plan;
   out.problem = make_problem(A, B, C, plan.problem.alpha, plan.problem.beta, plan.problem.epilogue);

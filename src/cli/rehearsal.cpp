@@ -15,9 +15,9 @@ namespace tessera::cli {
 
 namespace {
 
-/// Below this nothing takes long: the slowest kernels make 0.3 GFLOP/s.
+/// Shorter products finish at once, even with the slowest kernel.
 constexpr double kShortFlops = 2e8;
-/// The fraction of the whole that a part should be.
+/// The size of a part relative to the whole product.
 constexpr double kShare = 1.0 / 32;
 /// At least this many steps of k, so that the K loop dominates.
 constexpr index_t kLeastDepth = 64;

@@ -57,8 +57,8 @@ void forbid_member(const std::string& path, const std::string& member) {
   if (member.empty()) return;
   throw Error(
       Category::argument,
-      cat(printable(path), " holds one array, but ", io::in_quotes(member), " was asked for"), {},
-      {}, "leave the name out");
+      cat(printable(path), " holds one array, but ", io::in_quotes(member), " was requested"), {},
+      {}, "omit the name");
 }
 
 /// Runs `body`; if memory runs out, the message begins with `what`.
@@ -114,7 +114,7 @@ Location parse_location(const std::string& text) {
       if (!ends_with(head, end)) continue;
       if (at + 1 == text.size())
         throw Error(Category::argument, cat(printable(text), " names no array"),
-                    "a name after the colon", {}, "or leave the colon out");
+                    "a name after the colon", {}, "or omit the colon");
       return {text.substr(0, at), text.substr(at + 1)};
     }
   }

@@ -86,9 +86,9 @@ class Doctor(harness.CommandTest):
     def test_it_says_why_these_instructions_run(self):
         def path(value):
             return self.succeeds("doctor", "--json", env={"TESSERA_CPU": value}).json["cpu"]["engine_path"]
-        self.assertRegex(path("portable"), r"^portable \(TESSERA_CPU asks for it; the CPU has \w+\)$")
+        self.assertRegex(path("portable"), r"^portable \(selected by TESSERA_CPU; the CPU has \w+\)$")
         for ignored in ("", "sse9", "AVX2"):
-            self.assertRegex(path(ignored), r"^\w.* \(the best that the CPU has\)$", ignored)
+            self.assertRegex(path(ignored), r"^\w.* \(the best of the CPU\)$", ignored)
 
     def test_it_says_what_multiplies_each_type_and_what_the_thread_engine_uses(self):
         for value in ("portable", ""):
