@@ -65,7 +65,7 @@ of each, are multiplied as the bytes that they are, into i32.
 )";
 
 constexpr const char* kFilesPage =
-    R"(Files are read and written by the ending of their name, or by --format:
+    R"(The extension of a file, or --format, selects its format:
 
   .npy          NumPy, versions 1 to 3, C or Fortran order, both byte orders
   .npz          NumPy archives; name one array as FILE.npz:NAME where there are several

@@ -220,7 +220,7 @@ void add_multiply(CLI::App& root, shell::Context& context) {
       "With --memory: keep finished blocks after an interruption, and resume from them");
   shell::add_flag(*app, "--force", request->force, "Replace an output that exists");
   shell::add_choice(*app, "--format", request->format, {"npy", "npz", "mtx", "safetensors"},
-                    "Format of the output; default: by the ending of its name");
+                    "Output format; default: by the extension of the name");
   shell::add_flag(*app, "--verify", request->verify,
                   "Check every element against its error bound before writing");
   shell::add_flag(*app, "--dry-run", request->dry_run,
