@@ -27,7 +27,7 @@ def cases_of(report):
         root = ElementTree.parse(report).getroot()
     except (OSError, ElementTree.ParseError):
         return []
-    # A case that a filter left out was not asked for: it is neither run nor skipped.
+    # A case that a filter excludes counts neither as run nor as skipped.
     return [(f"{case.get('classname')}.{case.get('name')}", outcome(case)) for case in root.iter("testcase")
             if case.get("status") != "notrun" or case.get("result") != "suppressed"]
 

@@ -13,7 +13,7 @@ struct Access {
   int offset[kLanes];
 };
 
-/// What was loaded decides something: else ptxas would drop the load.
+/// Something depends on the loaded value: otherwise ptxas would remove the load.
 __device__ void keep(unsigned x) {
   if (x == 0x9e3779b9u) __trap();
 }

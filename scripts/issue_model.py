@@ -20,7 +20,7 @@ import sys
 import machine_code
 
 PEAK = 67.0  # TFLOP/s of an H200 or H100 SXM that issues a multiply-add in every clock
-NO_RESULT = ("STS", "STG", "BAR", "DEPBAR", "SYNCS", "BRA")  # what these name first is read
+NO_RESULT = ("STS", "STG", "BAR", "DEPBAR", "SYNCS", "BRA")  # the first operand of these is read
 FFMA = "FFMA"
 
 
@@ -44,7 +44,7 @@ class Loop(collections.namedtuple("Loop", "instructions multiply_adds clocks")):
 def modelled(instructions):
     kept, clocks, multiply_adds = [None] * 3, 0, 0
     for instruction in instructions:
-        reads = [0, 0]  # of either bank
+        reads = [0, 0]  # in each of the two banks
         for place, operand in enumerate(sources(instruction)[:3]):
             register = re.match(r"\[?[-|~!]*R(\d+)", operand)
             number = int(register[1]) if register else None

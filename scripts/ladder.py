@@ -23,17 +23,18 @@ from kernels import STEPS
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TESSERA = os.environ.get("TESSERA", str(ROOT / "build/release/bin/tessera"))
-# The step that each one is compared with, where it is not the one before.
+# The step that each one is compared with, if it is not the previous one.
 BEFORE = {"pipelined": "block_tiled_vectorized"}
 PEERS = {"tensor_core": "cublas-tf32"}  # the peer of the same arithmetic; else cublas
-# Counts for each multiply-add are those of any depth that is a multiple of the tiles'.
+# Counts for each multiply-add, valid for any depth that is a multiple of the tiles'.
 COUNTED = (4096, 4096, 512)
 REGISTERS = 65536  # of a multiprocessor
-# The product of which a GPU counts: scripts/gpu runs it under Nsight Compute.
+# The product that a GPU counts: scripts/gpu runs it under Nsight Compute.
 MEASURED = (1024, 1024, 1024)
-# The columns of counts: name, and the metrics of Nsight Compute that add up to it (docs/report.md). The GPU has no count of barriers.
+# The columns of counts: name, and the metrics of Nsight Compute whose sum it is (docs/report.md). The GPU does not count
+# barriers.
 METRICS = {
-    # Those of asynchronous copies are among the loads (an H200 counted them so).
+    # Asynchronous copies are counted as loads, as an H200 counts them.
     "sectors": ["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"],
     "wavefronts": ["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
                    "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum",

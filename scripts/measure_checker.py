@@ -75,7 +75,8 @@ def checked(kernel, side, *options):
 def row_of(kernel, side, runs, folder):
     modes = {"plain": lambda: plain(kernel, side, folder), "counters": lambda: checked(kernel, side, "--counters-only"),
              "every": lambda: checked(kernel, side)}
-    rounds = [{what: once() for what, once in modes.items()} for _ in range(runs)]  # in turn: a busy moment meets all of them
+    # in turn: a disturbance affects all of them
+    rounds = [{what: once() for what, once in modes.items()} for _ in range(runs)]
     row = {"kernel": kernel, "side": side}
     for what in modes:
         row[what] = {"seconds": min(each[what][0] for each in rounds), "mib": max(each[what][1] for each in rounds)}

@@ -16,7 +16,7 @@ import zlib
 
 import numpy as np
 
-# White where two images have nothing in common, red where they agree, blue where one is the other's negative.
+# White if two images have nothing in common, red if they agree, blue if one is the other's negative.
 STOPS = [(-1.0, (5, 48, 97)), (-0.5, (67, 147, 195)), (0.0, (247, 247, 247)), (0.5, (214, 96, 77)), (1.0, (103, 0, 31))]
 
 
@@ -41,7 +41,7 @@ def png(pixels):
 
 def prepare(data, out):
     digits = np.load(data / "digits.npy").astype(np.float64)  # (1797,64)
-    digits -= digits.mean(axis=0)  # what all images share says nothing about any
+    digits -= digits.mean(axis=0)  # the common part of all images does not distinguish them
     digits /= np.linalg.norm(digits, axis=1, keepdims=True)
     np.save(out / "rows.npy", digits.astype(np.float32))
 
@@ -83,7 +83,8 @@ def draw(data, product, picture):
            f'<text x="{left}" y="44" fill="#666">S = R · Rᵀ, R is (1797,64): how alike two images are, sorted by digit</text>',
            f'<image x="{left}" y="{top}" width="{side}" height="{side}" href="{png(pixels)}"/>']
     for digit in range(10):
-        mean = digits[labels == digit].mean(axis=0).reshape(8, 8) / 16  # what the writers' digits have in common
+        # the average shape of the digit
+        mean = digits[labels == digit].mean(axis=0).reshape(8, 8) / 16
         grey = png(np.repeat((255 - 225 * mean)[..., None], 3, axis=2).round().astype(np.uint8))
         middle = (starts[digit] + ends[digit]) / 2
         for x, y in ((left + middle - 20, top - 46), (left - 46, top + middle - 20)):
