@@ -6,7 +6,7 @@
 #include "key_values.hpp"
 #include "tessera/check/check.hpp"
 
-/// The breakpoint. An empty function; its caller is a frame or two below the kernel.
+/// The breakpoint. An empty function; the kernel is a frame or two up the call stack.
 extern "C" [[gnu::noinline, gnu::used]] void tessera_stop() { asm volatile("" ::: "memory"); }
 
 namespace tessera::check {

@@ -34,7 +34,7 @@ struct LayoutRequest {
   int banks = 0;  // 0: kBanks
 };
 
-/// What can be drawn: a layout, without its identity swizzle if it has one, for a simpler picture.
+/// What to draw. A plain layout, without a swizzle, has a simpler picture.
 struct Drawn {
   ComposedLayout composed;
   bool plain;

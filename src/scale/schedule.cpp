@@ -70,7 +70,7 @@ class Search {
  private:
   index_t least_depth() const { return std::min(std::max<index_t>(K_, 1), kDepthUnit); }
 
-  /// Bytes of all buffers, at most 2^62 each.
+  /// Bytes of all buffers; 2^62 for all larger sums.
   index_t bytes(index_t buffers_a, index_t buffers_b, index_t block_m, index_t block_n,
                 index_t depth) const {
     const double all = real(buffers_a * a_) * real(block_m) * real(depth) +
@@ -163,7 +163,7 @@ class Search {
     for (index_t down = 1; down <= std::min(M_, kMostBlocks); ++down) {
       if (out && once * real(down) > out->read()) break;
       const index_t block_m = ceil_div(M_, down);
-      // the same number of blocks as a smaller block_m
+      // a smaller `down` gives the same block_m
       if (ceil_div(M_, block_m) != down) continue;
       const index_t most = columns_of_tile(block_m, least_depth);
       if (most < 1) continue;
