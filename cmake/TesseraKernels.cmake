@@ -4,7 +4,7 @@
 #
 # Of such an object only its kernels' registration, which runs before main(), is needed. All its functions and variables become
 # private, so that a file may have main() and kernels, and no symbol collides with the same headers compiled in another pass.
-set(TESSERA_KERNELS_CHECK_OPTIONS -DTESSERA_CHECK=1 -ftrivial-auto-var-init=pattern)
+include(${CMAKE_CURRENT_LIST_DIR}/TesseraFlags.cmake)
 set(TESSERA_KERNELS_NVCC_OPTIONS -std=c++20 --expt-relaxed-constexpr -fmad=false)
 
 function(tessera_add_kernels target)
@@ -22,7 +22,7 @@ function(tessera_add_kernels target)
     cmake_path(GET file STEM stem)
     set(name ${target}_${stem}_${name})
     tessera_add_kernel_pass(${target} ${name}_checked ${file})
-    target_compile_options(${name}_checked PRIVATE ${TESSERA_KERNELS_CHECK_OPTIONS} $<$<CONFIG:Release>:-O1>)
+    target_compile_options(${name}_checked PRIVATE ${TESSERA_CHECK_OPTIONS} $<$<CONFIG:Release>:-O1>)
     if(CMAKE_CUDA_COMPILER AND with_cuda)
       file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cu CONTENT "#include \"${file}\"\n" @ONLY)
       tessera_add_kernel_pass(${target} ${name}_cuda ${CMAKE_CURRENT_BINARY_DIR}/${name}.cu)

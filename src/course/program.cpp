@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <regex>
 
 #include "answer.hpp"
 #include "finding_text.hpp"
+#include "process/checked_flags.hpp"
 #include "process/clock.hpp"
 #include "process/compile.hpp"
 #include "process/program.hpp"
@@ -67,18 +69,12 @@ double compile_limit(double time_limit_s, std::size_t answers) {
 /// Did it compile within this many seconds? The compiler's messages are in `said`.
 bool compile_in(const fs::path& folder, double seconds, std::string& said) {
   const process::Installed at = process::installed();
-  std::vector<std::string> words{"-std=c++20",
-                                 "-O0",
-                                 "-w",
-                                 "-DTESSERA_CHECK=1",
-                                 "-ftrivial-auto-var-init=pattern",
-                                 "-fstack-clash-protection",
-                                 "-ffp-contract=off",
-                                 "-fsanitize=bounds",
-                                 "-ftemplate-backtrace-limit=0"};  // it contains the learner's line
+  std::vector<std::string> words(std::begin(process::kCheckedPuzzleFlags),
+                                 std::end(process::kCheckedPuzzleFlags));
+  words.emplace_back("-ftemplate-backtrace-limit=0");  // it contains the learner's line
   for (auto& each : process::compiled_header(at, "tessera/puzzle/run.hpp"))
     words.push_back(std::move(each));
-  for (const char* each : {"-pthread", "-c", kProgram, "-o", "puzzle.o"}) words.emplace_back(each);
+  for (const char* each : {"-c", kProgram, "-o", "puzzle.o"}) words.emplace_back(each);
   words.push_back("-I" + at.include.string());
   const std::string file = (folder / "said").string();
   // Linked by a separate call: with the option the linker would need the sanitizer's library.

@@ -10,6 +10,7 @@
 
 #include "compiler_messages.hpp"
 #include "cuda_text.hpp"
+#include "process/checked_flags.hpp"
 #include "program.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
@@ -151,10 +152,8 @@ fs::path compile(const Compilation& compilation, const fs::path& folder) {
   const fs::path object = folder / "kernel.o", main = folder / "main.cpp",
                  program = folder / "check", said = folder / "said";
   const Words flags = split_words(compilation.flags);
-  Words words{
-      "-std=c++20",        compilation.for_debugger ? "-O0" : "-O1", "-g",
-      "-DTESSERA_CHECK=1", "-ftrivial-auto-var-init=pattern",        "-fstack-clash-protection",
-      "-ffp-contract=off"};
+  Words words(std::begin(kCheckedFileFlags), std::end(kCheckedFileFlags));
+  words.emplace_back(compilation.for_debugger ? "-O0" : "-O1");
   for (auto& each : compiled_header(at, "tessera/check/file.hpp")) words.push_back(std::move(each));
   words.push_back("-I" + at.include.string());
   words.insert(words.end(), flags.begin(), flags.end());
