@@ -2,6 +2,7 @@
 #include "merge_blocks.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace tessera::check {
@@ -136,6 +137,14 @@ void MergedBlocks::meet(const Touched& whole, std::int64_t block, bool is_ordere
   }
 }
 
+namespace {
+/// The place reported is the write; of two writes the later place, whichever block came first: so
+/// a pair is the same finding in every run.
+bool is_before(const Here& a, const Here& b) {
+  return std::tie(a.line, a.column) < std::tie(b.line, b.column);
+}
+}  // namespace
+
 void MergedBlocks::collide(const Touched& touched, std::int64_t block, const First& first,
                            bool mine_writes, bool first_wrote) {
   const bool of_block = touched.of_block || first.of_block;
@@ -148,7 +157,7 @@ void MergedBlocks::collide(const Touched& touched, std::int64_t block, const Fir
   mistake.severity = Severity::error;
   const Here mine = mine_writes ? touched.write : touched.read;
   const Here theirs = places_[first_wrote ? first.write : first.read];
-  const bool mine_first = mine_writes;  // the finding is reported at the write
+  const bool mine_first = mine_writes && (!first_wrote || !is_before(mine, theirs));
   mistake.here = mine_first ? mine : theirs;
   mistake.other_here = mine_first ? theirs : mine;
   const int my_thread = mine_writes ? touched.writer : touched.reader;
@@ -201,8 +210,9 @@ void MergedBlocks::race(const OrderedTouch& mine, const OrderedTouch& theirs, Or
     return t.past.how == tessera::detail::Access::atomic ||
            t.past.how == tessera::detail::Access::atomic_load;
   };
-  const OrderedTouch& first = writes(mine) ? mine : theirs;  // the finding is reported at the write
-  const OrderedTouch& second = writes(mine) ? theirs : mine;
+  const bool mine_first = writes(mine) && (!writes(theirs) || !is_before(mine.here, theirs.here));
+  const OrderedTouch& first = mine_first ? mine : theirs;
+  const OrderedTouch& second = mine_first ? theirs : mine;
   Mistake mistake;
   mistake.kind = Kind::race;
   mistake.memory = Memory::global;
