@@ -82,12 +82,14 @@ Mistake AsyncRules::race_of(const Trace& earlier, const Doer& doer) {
   // The finding is reported at the write; of two writes, at the later line.
   if (!(writes(later) && (!writes(earlier) || b.line <= a.line))) std::swap(first, second);
   Mistake out = recorder_.mistake_at(Kind::race, Memory::shared, here_of(first.site), first.thread);
-  const bool one_warp = recorder_.warp_of(earlier.thread) == recorder_.warp_of(later.thread);
+  const bool one_warp = earlier.rank == later.rank &&
+                        recorder_.warp_of(earlier.thread) == recorder_.warp_of(later.thread);
   out.severity = one_warp && earlier.thread != later.thread ? Severity::warning : Severity::error;
   out.writes = writes(first), out.is_atomic = is_atomic(first);
   out.other_here = here_of(second.site);
   out.other_thread = second.thread;
   out.other_writes = writes(second), out.other_is_atomic = is_atomic(second);
+  name_blocks(out, first.rank, second.rank);
   out.by_copy = agent(earlier).kind == AgentKind::copier || agent(later).kind == AgentKind::copier;
   return out;
 }
@@ -133,6 +135,8 @@ Mistake AsyncRules::conflict_of(const Trace& earlier, const Doer& doer) {
     if (!clocks_[static_cast<std::size_t>(owner)].covers(earlier.agent, earlier.time))
       return of(Kind::async_not_waited);
   }
+  if (earlier.of_nothing && !writes(earlier))
+    told_.push_back(earlier.site);  // which had no value yet
   return race_of(earlier, doer);
 }
 

@@ -12,7 +12,7 @@ using tessera::detail::Access;
 
 void AsyncRules::start() {
   cluster_ = &own_, rank_ = first_ = 0;
-  clocks_.clear(), shadows_.clear(), reached_.clear();
+  clocks_.clear(), shadows_.clear(), reached_.clear(), is_start_told_ = false;
   gates_.clear(), mine_.clear(), waiting_.clear(), units_.clear();
   released_.clear(), nothing_.clear(), told_.clear();
 }

@@ -62,6 +62,9 @@ class AsyncRules final : public AsyncObserver {
   /// An access of the running thread.
   void access(int region, std::uint64_t offset, std::size_t bytes, tessera::detail::Access how,
               Here here);
+  /// The same to the shared storage of another block of the cluster.
+  void reach(int rank, std::uint64_t offset, std::size_t bytes, tessera::detail::Access how,
+             Here here);
   /// Plain asynchronous copies (cp.async) of the running thread.
   void copies_async(std::uint64_t offset, std::size_t bytes, Here here);
   void commits_async();
@@ -217,7 +220,7 @@ class AsyncRules final : public AsyncObserver {
   void take_arrival(AsyncRules& by, int thread, int number, std::int64_t expected_bytes, Here here);
   void take_copy(AsyncRules& by, int thread, int number, const BulkMove& move, Here here);
   /// An access of another block to this one.
-  void is_reached(const Trace& trace);
+  void is_reached(const Trace& trace, bool is_access = false);
   /// Names the blocks of both, if they differ.
   void name_blocks(Mistake& mistake, int rank, int other_rank) const;
 
@@ -268,7 +271,12 @@ class AsyncRules final : public AsyncObserver {
   int threads_ = 0;
   /// by thread; empty: no gates, bulk copies or units were used
   std::vector<AgentClock> clocks_;
-  std::map<int, Trace> reached_;      ///< by agent: the last access of another block here
+  struct Reached {
+    Trace trace;
+    bool is_access;  ///< else an arrival or a bulk copy
+  };
+  std::map<int, Reached> reached_;    ///< by agent: the last access of another block here
+  bool is_start_told_ = false;        ///< that another block accessed this one too early
   std::vector<AgentShadow> shadows_;  ///< by region
   std::vector<GateAt> gates_;
   std::vector<Mine> mine_;

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "cluster_images.hpp"
+
 namespace tessera::check {
 
 using tessera::detail::Access;
@@ -221,7 +223,7 @@ bool BlockRecorder::touch_anew(std::uint64_t address, std::size_t bytes, Access 
     report_outside(is_memory, address, access, here);
     if (!is_memory) return false;
   }
-  if (found == nullptr) return touch_elsewhere(address, access, here);
+  if (found == nullptr) return touch_elsewhere(address, bytes, access, here);
   if (!is_possible(*found, number, address, bytes, access, here)) return false;
   const auto object = object_around(*found, number, address - found->begin);
   if (address - found->begin + bytes > object.second) {
@@ -337,7 +339,23 @@ void BlockRecorder::report_empty_variable(Here here) {
   add_mistake(std::move(mistake));
 }
 
-bool BlockRecorder::touch_elsewhere(std::uint64_t address, Access access, Here here) {
+bool BlockRecorder::touch_image(int rank, std::uint64_t offset, std::size_t bytes, Access access,
+                                Here here) {
+  const Region& own = regions_[kSharedRegion];  // each block has as much
+  if (!is_possible(own, kSharedRegion, own.begin + offset, bytes, access, here)) return false;
+  const auto object = object_around(own, kSharedRegion, offset);
+  if (offset + bytes > object.second) {
+    report_between(object, offset, access, here);
+    return false;
+  }
+  if (rules_ && async_rules_.is_in_cluster()) async_rules_.reach(rank, offset, bytes, access, here);
+  return true;
+}
+
+bool BlockRecorder::touch_elsewhere(std::uint64_t address, std::size_t bytes, Access access,
+                                    Here here) {
+  if (const auto at = cluster_images == nullptr ? std::nullopt : cluster_images->find(address); at)
+    return touch_image(at->first, at->second, bytes, access, here);
   if (context_.launch.elsewhere) {
     const detail::Elsewhere found = context_.launch.elsewhere(address);
     if (found.what == detail::Elsewhere::What::allowed) return true;

@@ -233,7 +233,11 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   bool touch_anew(std::uint64_t address, std::size_t bytes, tessera::detail::Access access,
                   std::uint64_t bits, Here here);
   void report_empty_variable(Here here);
-  bool touch_elsewhere(std::uint64_t address, tessera::detail::Access access, Here here);
+  bool touch_elsewhere(std::uint64_t address, std::size_t bytes, tessera::detail::Access access,
+                       Here here);
+  /// Shared memory of another block of the cluster.
+  bool touch_image(int rank, std::uint64_t offset, std::size_t bytes,
+                   tessera::detail::Access access, Here here);
   [[gnu::always_inline]] void log(const Event& event) {
     if (log_->full()) [[unlikely]]
       make_room();

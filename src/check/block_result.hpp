@@ -33,6 +33,7 @@ struct Mistake {
   bool by_copy = false;          ///< of races: an asynchronous copy writes
   bool one_instruction = false;  ///< of races: two lanes store to one address at once
   bool repeats = false;          ///< of early_return: threads that ended have passed that barrier
+  bool at_start = false;         ///< of cluster-exit: before the start of a block
   bool is_exact = false;         ///< of faults: it happened there, not only last seen there
   std::uint32_t barrier = 0;     ///< of faults: barriers of the block so far, plus 1
   int object = -1;               ///< the accessed object, numbered within its block

@@ -21,6 +21,11 @@ std::string in_cuda(std::string text) {
       {"wait with t.atomic_load(...), and hand over with __threadfence() and t.atomic_store(...)",
        "read a volatile or an atomic, and hand over with __threadfence() on both sides"},
       {"wait with t.atomic_load(...)", "wait with a volatile read or an atomic"},
+      {"cluster_barrier(t), by all threads of all blocks, belongs between the last copy or arrival "
+       "and the end of any block",
+       "cluster.sync(), by all threads, belongs before the first access to another block, and "
+       "between the last one and the end of any block"},
+      {"cluster_barrier()", "cluster.sync()"},
       {"t.lanes()", "the lanes that the warp has"},
       {"commit(t), wait<0>(t) and a barrier belong", "a commit, a wait and __syncthreads() belong"},
       {"commit(t) and wait<0>(t) behind the copies", "commit the copies and wait for them"},

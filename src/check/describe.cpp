@@ -112,6 +112,9 @@ std::string async_text(const Mistake& m, const std::string& who, const std::stri
                  other, " starts at ", there, " may still be writing it");
     case Kind::cluster_exit:
       if (m.is_exact) return cat(who, " reaches a block that has ended: ", m.detail);
+      if (m.at_start)
+        return cat(who, " ", m.detail, " at ", here,
+                   ": nothing orders that after the block's start");
       return cat(who, " ", m.detail, " at ", here, ": nothing orders that before the block's end");
     default: return m.detail;
   }
@@ -226,6 +229,12 @@ std::string race_hint(const Mistake& m) {
   if (m.same_value)
     return "it is a race though both write one value here: let one thread write it, or all of them "
            "by t.atomic_exchange()";
+  if (m.other_block >= 0 && m.memory == Memory::shared)
+    return "let all blocks of the cluster meet at cluster_barrier() between the two";
+  const bool has_plain_store = (m.writes && !m.is_atomic) || (m.other_writes && !m.other_is_atomic);
+  if (m.other_block >= 0 && has_plain_store && m.is_atomic != m.other_is_atomic)
+    return "an atomic access of another block does not order a plain store: store by "
+           "t.atomic_exchange(), after t.fence() if the store hands over other values";
   if (m.other_block >= 0)
     return "blocks are never ordered: give each block its own elements, or use atomic updates on "
            "both sides";

@@ -92,9 +92,9 @@ constexpr std::array<Rule, kKindNames.size()> kRules = {{
      "Wait with wait_bulk_read() before they are written again."},
     {error, "A block that ends, or a reader that starts, before its bulk stores.",
      "Wait with wait_bulk<0>() first."},
-    {error, "A block that ends while others of its cluster may still reach it.",
-     "They write to, or arrive at, shared storage that is no more. Let all threads of the cluster "
-     "meet at cluster_barrier() before a block ends."},
+    {error, "A block that another of its cluster reaches before its start or after its end.",
+     "Its shared storage is not there then. Let all threads of the cluster meet at "
+     "cluster_barrier() before the first access to another block, and before a block ends."},
     {error, "Threads that wait at gates, and nobody can go on.",
      "Let as many arrive as each gate counts, and expect what the copies bring."},
     {error, "A kernel that follows a pointer of the host, or the host one of the device.",

@@ -1,6 +1,5 @@
 // Cooperative groups: CUDA C++ Programming Guide, "Cooperative Groups". Blocks, tiles of a warp,
-// coalesced threads and grids. A kernel that asks for its
-// cluster is refused.
+// coalesced threads, clusters and grids.
 #pragma once
 
 #include <bit>
@@ -9,6 +8,7 @@
 
 #include "cuda_runtime.h"
 #include "parts/async.h"
+#include "parts/clusters.h"
 
 namespace cooperative_groups {
 
@@ -182,24 +182,56 @@ class grid_group {
 };
 inline grid_group this_grid() { return {}; }
 
-/// So that a program which asks for its cluster is told why that does not compile, at its line.
-struct cluster_group {
-  void sync() const {}
-  void barrier_arrive() const {}
-  void barrier_wait() const {}
-  unsigned block_rank() const { return 0; }
-  unsigned num_blocks() const { return 1; }
-  unsigned thread_rank() const { return 0; }
-  unsigned num_threads() const { return 1; }
+/// The blocks that the launch has put together.
+class cluster_group {
+ public:
+  static void sync(TESSERA_PLACE) {
+    tessera::plain_cuda::cluster_arrive(place);
+    tessera::plain_cuda::cluster_wait(place);
+  }
+  struct arrival_token {};
+  static arrival_token barrier_arrive(TESSERA_PLACE) {
+    tessera::plain_cuda::cluster_arrive(place);
+    return {};
+  }
+  static void barrier_wait(TESSERA_PLACE) { tessera::plain_cuda::cluster_wait(place); }
+  static void barrier_wait(arrival_token&&, TESSERA_PLACE) {
+    tessera::plain_cuda::cluster_wait(place);
+  }
+  static dim3 dim_blocks() { return tessera::plain_cuda::cluster_extents(); }
+  static unsigned num_blocks() { return details::volume(dim_blocks()); }
+  static unsigned block_rank() { return tessera::plain_cuda::cluster_block_rank(); }
+  static dim3 block_index() {
+    const dim3 d = dim_blocks();
+    const unsigned rank = block_rank();
+    return dim3(rank % d.x, rank / d.x % d.y, rank / (d.x * d.y));
+  }
+  static unsigned num_threads() { return num_blocks() * thread_block::size(); }
+  static unsigned size() { return num_threads(); }
+  static unsigned thread_rank() {
+    return block_rank() * thread_block::size() + thread_block::thread_rank();
+  }
+  static dim3 dim_threads() {
+    const dim3 d = dim_blocks(), b = blockDim;
+    return dim3(d.x * b.x, d.y * b.y, d.z * b.z);
+  }
+  static dim3 thread_index() {
+    const dim3 at = block_index(), b = blockDim;
+    const uint3 t = threadIdx;
+    return dim3(at.x * b.x + t.x, at.y * b.y + t.y, at.z * b.z + t.z);
+  }
   template <class T>
-  T* map_shared_rank(T* at, int) const {
-    return at;
+  static T* map_shared_rank(T* at, int rank, TESSERA_PLACE) {
+    return static_cast<T*>(
+        const_cast<void*>(static_cast<const volatile void*>(tessera::plain_cuda::map_shared(
+            const_cast<const void*>(static_cast<const volatile void*>(at)),
+            static_cast<unsigned>(rank), place))));
+  }
+  static unsigned query_shared_rank(const void* at, TESSERA_PLACE) {
+    return tessera::plain_cuda::shared_rank(at, place);
   }
 };
-[[gnu::error(
-    "clusters of blocks are not offered in plain CUDA: no block sees another one's shared "
-    "memory; launch without a cluster, and exchange by global memory")]] cluster_group
-this_cluster();
+inline cluster_group this_cluster() { return {}; }
 
 /// A tile of 1 to 32 threads, a power of two.
 template <unsigned Size, class Parent = void>

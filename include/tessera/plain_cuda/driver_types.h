@@ -52,6 +52,8 @@
                                                         "too many blocks in cooperative launch")   \
                                                       error(cudaErrorNotSupported, 801,            \
                                                             "operation not supported")             \
+                                                          error(cudaErrorInvalidClusterSize, 912,  \
+                                                                "invalid cluster size")            \
                                                           error(cudaErrorStreamCaptureUnjoined,    \
                                                                 904, "a capture was not joined")   \
                                                               error(cudaErrorUnknown, 999,         \
@@ -150,7 +152,13 @@ struct cudaPointerAttributes {
 
 enum cudaFuncAttribute {
   cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
-  cudaFuncAttributePreferredSharedMemoryCarveout = 9
+  cudaFuncAttributePreferredSharedMemoryCarveout = 9,
+  cudaFuncAttributeClusterDimMustBeSet = 10,
+  cudaFuncAttributeRequiredClusterWidth = 11,
+  cudaFuncAttributeRequiredClusterHeight = 12,
+  cudaFuncAttributeRequiredClusterDepth = 13,
+  cudaFuncAttributeNonPortableClusterSizeAllowed = 14,
+  cudaFuncAttributeClusterSchedulingPolicyPreference = 15
 };
 enum cudaFuncCache {
   cudaFuncCachePreferNone,

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster_memory.hpp"
 #include "tessera/core/here.hpp"
 #include "tessera/core/recorder.hpp"
 #include "tessera/plain_cuda/parts/place.h"
@@ -23,6 +24,9 @@ struct BlockContext {
   uint3 index;
   dim3 block, grid;
   int warp_size;
+  dim3 cluster = dim3(1);             ///< extents, in blocks
+  int rank = 0;                       ///< in the cluster
+  ClusterMemory* memory = nullptr;    ///< of the cluster; null: the block is alone
   int counts[3] = {};                 ///< of block_count(), in turn
   std::vector<std::byte> slots;       ///< of exchange(): two for each thread
   std::vector<std::byte> tile_slots;  ///< of exchange_in_tile(): one for each thread

@@ -62,7 +62,7 @@ void touch_of_both(const Allocation& shared, std::uint64_t address, std::size_t 
 
 void touch_of_host(const void* address, std::size_t bytes, bool writes, bool is_volatile,
                    const void* pc) {
-  if (!DeviceMemory::get().contains(address) || !Program::get().is_checked) return;
+  if (!DeviceMemory::get().has(address) || !Program::get().is_checked) return;
   const auto number = reinterpret_cast<std::uint64_t>(address);
   const Allocation* const found = DeviceMemory::get().find(number);
   if (found != nullptr && found->kind != MemoryKind::device && !found->freed) {

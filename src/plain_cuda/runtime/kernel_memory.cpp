@@ -43,9 +43,13 @@ std::string hex(std::uint64_t number) {
 
 std::byte* shared_storage() { return tessera_shared_begin; }
 
+std::size_t shared_bytes() {
+  return static_cast<std::size_t>(tessera_dynamic_shared - tessera_shared_begin) + dynamic_bytes;
+}
+
 std::size_t set_dynamic_shared(std::size_t bytes) {
   dynamic_bytes = bytes;
-  return static_cast<std::size_t>(tessera_dynamic_shared - tessera_shared_begin) + bytes;
+  return shared_bytes();
 }
 
 std::vector<check::detail::Buffer> buffers_now() {

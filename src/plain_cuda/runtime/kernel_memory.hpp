@@ -24,6 +24,8 @@ std::size_t static_shared_bytes(std::uintptr_t code);
 
 /// For the block that the calling OS thread runs.
 std::byte* shared_storage();
+/// From there to the end of dynamic shared memory, of the latest launch.
+std::size_t shared_bytes();
 /// The current launch has this many bytes of dynamic shared memory; returns the total.
 std::size_t set_dynamic_shared(std::size_t bytes);
 

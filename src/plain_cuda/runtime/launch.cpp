@@ -3,6 +3,8 @@
 #include "tessera/plain_cuda/parts/launch.h"
 
 #include <cstring>
+#include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/recorder.hpp"
 #include "tessera/core/text.hpp"
+#include "tessera/plain_cuda/parts/launch_api.h"
 #include "tessera/simt/launch.hpp"
 
 namespace tessera::plain_cuda {
@@ -29,8 +32,10 @@ struct Configuration {
   dim3 grid, block;
   std::size_t shared_bytes = 0;
   cudaStream_t stream = nullptr;
+  dim3 cluster = dim3(1);
 };
 thread_local Configuration configuration;
+thread_local cudaError_t error_of_launch = cudaSuccess;
 
 /// One thread of a block: its context lives on its stack while it runs.
 struct Entry {
@@ -51,6 +56,7 @@ struct Entry {
         top - entry.stack_bytes,
         entry.stack_bytes};
     current = &mine;
+    if (entry.block.memory != nullptr) entry.block.memory->bring(entry.block.rank);
     try {
       entry.body.run(entry.body.closure);
       settle();
@@ -72,14 +78,14 @@ Dim3 extents_of(dim3 d) {
   return {static_cast<int>(d.x), static_cast<int>(d.y), static_cast<int>(d.z)};
 }
 
+uint3 index_of(const Position& block) {
+  return {static_cast<unsigned>(block.x), static_cast<unsigned>(block.y),
+          static_cast<unsigned>(block.z)};
+}
+
 void run_block(const KernelBody& body, const Configuration& how, BlockScheduler& scheduler,
                const Position& block, BlockTask task) {
-  BlockContext context{scheduler,
-                       {static_cast<unsigned>(block.x), static_cast<unsigned>(block.y),
-                        static_cast<unsigned>(block.z)},
-                       how.block,
-                       how.grid,
-                       task.warp_size};
+  BlockContext context{scheduler, index_of(block), how.block, how.grid, task.warp_size};
   Entry entry{body, context, extents_of(how.block), task.stack_bytes};
   task.body = Entry::run;
   task.closure = &entry;
@@ -87,20 +93,73 @@ void run_block(const KernelBody& body, const Configuration& how, BlockScheduler&
   current = nullptr;
 }
 
+/// The blocks of a cluster, by rank.
+void run_cluster(const KernelBody& body, const Configuration& how,
+                 std::span<BlockScheduler* const> schedulers, std::span<BlockTask> tasks) {
+  ClusterMemory memory(static_cast<int>(tasks.size()));
+  std::vector<BlockContext> contexts;
+  std::vector<Entry> entries;
+  contexts.reserve(tasks.size());
+  entries.reserve(tasks.size());
+  for (std::size_t rank = 0; rank < tasks.size(); ++rank) {
+    BlockTask& task = tasks[rank];
+    contexts.push_back({*schedulers[rank], index_of(task.block), how.block, how.grid,
+                        task.warp_size, how.cluster, static_cast<int>(rank), &memory});
+    entries.push_back({body, contexts.back(), extents_of(how.block), task.stack_bytes});
+    task.body = Entry::run;
+    task.closure = &entries.back();
+  }
+  BlockScheduler::run_together(schedulers, tasks);
+  current = nullptr;
+}
+
+BlockTask unchecked_task(const char* name, const Position& block, Dim3 extents,
+                         tessera::detail::Residents& residents) {
+  BlockTask task;
+  task.kernel_name = name;
+  task.block = block;
+  task.block_dim = extents;
+  task.stack_bytes = kThreadStack;
+  task.residents = &residents;
+  return task;
+}
+
+void run_clusters_unchecked(const char* name, const KernelBody& body, const Configuration& how) {
+  const Dim3 grid = extents_of(how.grid), extents = extents_of(how.block),
+             cluster = extents_of(how.cluster);
+  const auto together = static_cast<std::size_t>(volume(cluster));
+  set_dynamic_shared(how.shared_bytes);
+  tessera::detail::for_each_block(
+      volume(grid) / volume(cluster),
+      static_cast<int>(together) * static_cast<int>(volume(extents)), 0,
+      [&](index_t number, tessera::detail::Residents& residents) {
+        std::vector<std::unique_ptr<tessera::detail::BorrowedScheduler>> borrowed;
+        std::vector<BlockScheduler*> schedulers;
+        std::vector<BlockTask> tasks;
+        for (std::size_t rank = 0; rank < together; ++rank) {
+          borrowed.push_back(std::make_unique<tessera::detail::BorrowedScheduler>());
+          schedulers.push_back(&**borrowed.back());
+          tasks.push_back(unchecked_task(
+              name,
+              tessera::detail::block_of_cluster(number, static_cast<int>(rank), cluster, grid),
+              extents, residents));
+        }
+        residents.count_warps();
+        run_cluster(body, how, schedulers, tasks);
+      });
+}
+
 void run_unchecked(const char* name, const KernelBody& body, const Configuration& how) {
   const Dim3 grid = extents_of(how.grid), extents = extents_of(how.block);
-  tessera::detail::for_each_block(volume(grid), static_cast<int>(volume(extents)), 0,
-                                  [&](index_t linear, tessera::detail::Residents& residents) {
-                                    const tessera::detail::BorrowedScheduler scheduler;
-                                    BlockTask task;
-                                    task.kernel_name = name;
-                                    task.block = position_of(static_cast<int>(linear), grid);
-                                    task.block_dim = extents;
-                                    task.stack_bytes = kThreadStack;
-                                    task.residents = &residents;
-                                    residents.count_warps();
-                                    run_block(body, how, *scheduler, task.block, task);
-                                  });
+  tessera::detail::for_each_block(
+      volume(grid), static_cast<int>(volume(extents)), 0,
+      [&](index_t linear, tessera::detail::Residents& residents) {
+        const tessera::detail::BorrowedScheduler scheduler;
+        const BlockTask task =
+            unchecked_task(name, position_of(static_cast<int>(linear), grid), extents, residents);
+        residents.count_warps();
+        run_block(body, how, *scheduler, task.block, task);
+      });
 }
 
 /// The findings that show that a loop caused the time limit.
@@ -125,6 +184,11 @@ void run_checked(const char* name, const KernelBody& body, const Configuration& 
   launch.buffers = buffers_now();
   launch.run_block = [&](BlockScheduler& scheduler, const Position& block, BlockTask task) {
     run_block(body, how, scheduler, block, task);
+  };
+  launch.cluster = extents_of(how.cluster);
+  launch.run_cluster = [&](std::span<BlockScheduler* const> schedulers,
+                           std::span<BlockTask> tasks) {
+    run_cluster(body, how, schedulers, tasks);
   };
   launch.is_cuda = launch.sees_everything = true;
   launch.warp_size = options.warp;
@@ -159,19 +223,20 @@ void run_checked(const char* name, const KernelBody& body, const Configuration& 
 
 }  // namespace
 
-void configure(Place place, dim3 grid, dim3 block, std::size_t shared_bytes, CUstream_st* stream) {
+void configure(Place place, dim3 grid, dim3 block, std::size_t shared_bytes, CUstream_st* stream,
+               dim3 cluster) {
   if (current != nullptr)
     throw Error(Category::unavailable,
                 cat(place.file, ":", place.line, ": a kernel launches a kernel"),
                 "launches from the host: dynamic parallelism is not supported");
-  configuration = {true, place, grid, block, shared_bytes, stream};
+  configuration = {true, place, grid, block, shared_bytes, stream, cluster};
 }
 
 namespace {
 /// If the stream captures, the launch is stored with a copy of its arguments, byte by byte as CUDA
 /// copies them.
 bool is_kept(const Configuration& how, const char* name, const LaunchBounds& bounds,
-             const KernelBody& body) {
+             const ClusterDims& declared, const KernelBody& body) {
   if (capture_of(how.stream) == nullptr) return false;
   const auto* const begin = static_cast<const std::byte*>(body.closure);
   const std::vector<std::byte> closure(begin, begin + body.bytes);
@@ -180,20 +245,32 @@ bool is_kept(const Configuration& how, const char* name, const LaunchBounds& bou
       [=, run = body.run](cudaStream_t stream) {
         configuration = how;
         configuration.stream = stream;
-        run_kernel_body(name, bounds, {closure.data(), closure.size(), run});
+        run_kernel_body(name, bounds, declared, {closure.data(), closure.size(), run});
       },
       cudaGraphNodeTypeKernel);
 }
 }  // namespace
 
-void run_kernel_body(const char* name, const LaunchBounds& bounds, const KernelBody& body) {
-  const Configuration how = std::exchange(configuration, {});
+cudaError_t launch_error() {
+  const cudaError_t lost = Program::get().device_error();
+  return lost != cudaSuccess ? lost : error_of_launch;
+}
+
+void run_kernel_body(const char* name, const LaunchBounds& bounds, const ClusterDims& declared,
+                     const KernelBody& body) {
+  Configuration how = std::exchange(configuration, {});
   if (!how.is_set)
     throw Error(Category::kernel, cat("kernel ", name, " is called like a function"),
                 cat(name, "<<<grid, block>>>(...)"));
-  if (is_kept(how, name, bounds, body)) return;
-  if (!require_possible(name, bounds, how.place, how.grid, how.block, how.shared_bytes)) return;
+  error_of_launch = cudaSuccess;
+  if (is_kept(how, name, bounds, declared, body)) return;
+  if (!require_possible(name, bounds, how.place, how.grid, how.block, how.shared_bytes) ||
+      !require_cluster(name, how.place, how.grid, declared, how.cluster)) {
+    error_of_launch = Program::get().last_error(false);
+    return;
+  }
   if (Program::get().is_checked) run_checked(name, body, how);
+  else if (volume(extents_of(how.cluster)) > 1) run_clusters_unchecked(name, body, how);
   else run_unchecked(name, body, how);
 }
 

@@ -81,6 +81,29 @@ bool require_possible(const char* kernel, const LaunchBounds& bounds, const Plac
   return true;
 }
 
+bool require_cluster(const char* kernel, const Place& place, dim3 grid, const ClusterDims& declared,
+                     dim3& cluster) {
+  constexpr auto kSize = cudaErrorInvalidClusterSize;
+  const dim3 own(declared.x, declared.y, declared.z);
+  const auto count = [](dim3 d) { return std::uint64_t{d.x} * d.y * d.z; };
+  if (count(cluster) == 1) cluster = own;
+  else if (count(own) > 1 && (cluster.x != own.x || cluster.y != own.y || cluster.z != own.z))
+    return refuse(
+        kSize, kernel, place,
+        cat("a cluster of ", text(cluster), " blocks, and __cluster_dims__ says ", text(own)),
+        "leave the attribute of the launch out, or let both be the same");
+  if (count(cluster) == 0 || count(cluster) > 8)
+    return refuse(kSize, kernel, place,
+                  cat("a cluster of ", text(cluster), " = ", count(cluster),
+                      " blocks; every device with clusters takes 1 to 8"),
+                  "use a smaller cluster");
+  if (grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0)
+    return refuse(kSize, kernel, place,
+                  cat("a grid of ", text(grid), " blocks in clusters of ", text(cluster)),
+                  "the grid has whole clusters: round each extent up to a multiple");
+  return true;
+}
+
 cudaError_t set_attribute(const void*, cudaFuncAttribute attribute, int value, Place place) {
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
   if (value < 0 || value > device().smem_per_block_bytes)

@@ -2,9 +2,16 @@
 // run-time.
 #pragma once
 
+#include <string>
+
 #include "context.hpp"
+#include "tessera/plain_cuda/driver_types.h"
 
 namespace tessera::plain_cuda {
+
+/// Ends the kernel, after which the device has this error.
+[[noreturn]] void end_kernel(cudaError_t error, const std::string& problem,
+                             const std::string& advice, Place place);
 
 /// The running thread; throws on the host. `what`: the call.
 ThreadContext& me(const char* what, const Place& place);
@@ -16,7 +23,10 @@ class LetOthersRun {
     settle();
     current = nullptr;
   }
-  ~LetOthersRun() { current = &mine_; }
+  ~LetOthersRun() {
+    current = &mine_;
+    if (mine_.block.memory != nullptr) mine_.block.memory->bring(mine_.block.rank);
+  }
   LetOthersRun(const LetOthersRun&) = delete;
   LetOthersRun& operator=(const LetOthersRun&) = delete;
 

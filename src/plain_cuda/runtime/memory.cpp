@@ -82,6 +82,27 @@ void DeviceMemory::free(Allocation& allocation, Here here) {
   madvise(reinterpret_cast<void*>(allocation.begin), allocation.bytes, MADV_DONTNEED);
 }
 
+bool DeviceMemory::add_host(std::uint64_t begin, std::size_t bytes, Here here) {
+  const auto behind = allocations_.lower_bound(begin + bytes);
+  if (behind != allocations_.begin() && std::prev(behind)->second.end() > begin) return false;
+  Allocation& added = allocations_[begin];
+  added.begin = begin;
+  added.bytes = bytes;
+  added.kind = MemoryKind::pinned;
+  added.here = here;
+  added.is_registered = added.all_written = is_shared_with_host_ = true;
+  ++registered_;
+  return true;
+}
+
+bool DeviceMemory::drop_host(std::uint64_t begin) {
+  const auto found = allocations_.find(begin);
+  if (found == allocations_.end() || !found->second.is_registered) return false;
+  allocations_.erase(found);
+  --registered_;
+  return true;
+}
+
 Allocation* DeviceMemory::find(std::uint64_t address) {
   auto behind = allocations_.upper_bound(address);
   if (behind == allocations_.begin()) return nullptr;
@@ -151,6 +172,12 @@ std::string DeviceMemory::name_of(const Allocation& allocation) {
   std::ifstream file(allocation.here.file);
   std::string line;
   for (int i = 0; i < allocation.here.line && std::getline(file, line); ++i) {
+  }
+  if (allocation.is_registered) {  // cudaHostRegister(a, ...
+    const auto open = line.find("Register(");
+    const auto first = open == line.npos ? open : line.find_first_not_of(" ", open + 9);
+    const auto last = first == line.npos ? first : line.find_first_of(" ,)", first);
+    if (last != line.npos && last > first) return line.substr(first, last - first);
   }
   // cudaMalloc((void**)&d_A, ...), cudaHostAlloc(&d_A, ...); a line may have several.
   const auto column = static_cast<std::size_t>(std::max(allocation.here.column - 1, 0));

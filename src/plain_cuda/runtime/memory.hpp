@@ -2,6 +2,7 @@
 // gaps between them. Private to the run-time.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -24,6 +25,7 @@ struct Allocation {
   std::size_t element_bytes = 4;  ///< of its pointer's type
   Here here;                      ///< of the call
   std::optional<Here> freed;
+  bool is_registered = false;          ///< the host's own memory, which cudaHostRegister was given
   bool all_written = false;            ///< then there are no bits
   std::vector<std::uint64_t> written;  ///< a bit for each byte; empty: none
 
@@ -37,12 +39,21 @@ class DeviceMemory {
   /// Null if the device has too little memory.
   void* allocate(std::size_t bytes, std::size_t element_bytes, MemoryKind kind, Here here);
   void free(Allocation& allocation, Here here);
+  /// Makes memory of the host accessible to kernels; false: a part of it is already.
+  bool add_host(std::uint64_t begin, std::size_t bytes, Here here);
+  /// Reverts that; false: it was not added.
+  bool drop_host(std::uint64_t begin);
   /// The allocation with the address, freed or not; else null.
   Allocation* find(std::uint64_t address);
   /// The nearest one before it; null: none.
   const Allocation* before(std::uint64_t address);
   bool contains(const void* address) const {
     return reinterpret_cast<std::uint64_t>(address) - base_ < kBytes;
+  }
+  /// The same, or memory of the host that was added.
+  bool has(const void* address) {
+    return contains(address) ||
+           (registered_ > 0 && find(reinterpret_cast<std::uint64_t>(address)) != nullptr);
   }
   /// Is it accessible? The rims of allocations are as well: an access outside is a finding, not a
   /// fault.
@@ -69,6 +80,7 @@ class DeviceMemory {
   std::uint64_t base_ = 0, next_ = 0;
   std::size_t used_ = 0;
   bool is_shared_with_host_ = false;
+  std::atomic<int> registered_ = 0;                  ///< pieces of the host's memory
   std::map<std::uint64_t, Allocation> allocations_;  ///< by their first bytes
 };
 

@@ -132,7 +132,7 @@ void work(const char* call, cudaStream_t stream, const void* from, const void* t
   Streams& streams = Streams::get();
   streams.begin(stream, place, call);
   for (const void* each : {from, to}) {
-    if (DeviceMemory::get().contains(each))
+    if (DeviceMemory::get().has(each))
       streams.touch(number(each), bytes, each == from, each == to, false);
   }
   streams.end();
@@ -199,6 +199,10 @@ cudaError_t give_back(const char* call, void* at, bool is_host, const Place& pla
                                   : std::string("memory of the host")),
         found != nullptr || memory.contains(at) ? "free the pointer that the allocation returned"
                                                 : "free() or delete[] it");
+  if (found->is_registered)
+    return refuse(cudaErrorInvalidValue, place,
+                  cat(call, ": memory of the host, which cudaHostRegister was given"),
+                  "cudaHostUnregister it, then free() or delete[] it");
   if (found->freed)
     return refuse(cudaErrorInvalidValue, place,
                   cat(call, ": ", DeviceMemory::name_of(*found), " was given back already, at ",
@@ -262,6 +266,10 @@ cudaError_t cudaMallocPitch(void** at, std::size_t* pitch, std::size_t width, st
                             Place place) {
   *pitch = (width + 511) / 512 * 512;
   return allocate(at, *pitch * height, 0, kDevice, place);
+}
+cudaError_t cudaMalloc3D(cudaPitchedPtr* at, cudaExtent extent, Place place) {
+  *at = {nullptr, (extent.width + 511) / 512 * 512, extent.width, extent.height};
+  return allocate(&at->ptr, at->pitch * extent.height * extent.depth, 0, kDevice, place);
 }
 cudaError_t cudaFree(void* at, Place place) {
   Streams::get().wait_for_all();
@@ -343,9 +351,26 @@ cudaError_t cudaMemsetAsync(void* at, int value, std::size_t bytes, cudaStream_t
 }
 cudaError_t cudaMemset2D(void* at, std::size_t pitch, int value, std::size_t width,
                          std::size_t height, Place place) {
+  return cudaMemset2DAsync(at, pitch, value, width, height, nullptr, place);
+}
+cudaError_t cudaMemset2DAsync(void* at, std::size_t pitch, int value, std::size_t width,
+                              std::size_t height, cudaStream_t stream, Place place) {
   for (std::size_t row = 0; row < height; ++row) {
     const auto error =
-        fill("cudaMemset2D", static_cast<char*>(at) + row * pitch, value, width, nullptr, place);
+        fill("cudaMemset2D", static_cast<char*>(at) + row * pitch, value, width, stream, place);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+cudaError_t cudaMemset3D(cudaPitchedPtr at, int value, cudaExtent extent, Place place) {
+  return cudaMemset3DAsync(at, value, extent, nullptr, place);
+}
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr at, int value, cudaExtent extent, cudaStream_t stream,
+                              Place place) {
+  for (std::size_t z = 0; z < extent.depth; ++z) {
+    char* const slice = static_cast<char*>(at.ptr) + z * at.pitch * at.ysize;
+    const auto error =
+        cudaMemset2DAsync(slice, at.pitch, value, extent.width, extent.height, stream, place);
     if (error != cudaSuccess) return error;
   }
   return cudaSuccess;
@@ -360,20 +385,5 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total, Place) {
   const DeviceMemory& memory = DeviceMemory::get();
   *total = memory.total_bytes();
   *free = *total - memory.used_bytes();
-  return cudaSuccess;
-}
-cudaError_t cudaHostRegister(void*, std::size_t, unsigned, Place) { return cudaSuccess; }
-cudaError_t cudaHostUnregister(void*, Place) { return cudaSuccess; }
-cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned, Place) {
-  *device = host;
-  return cudaSuccess;
-}
-cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* out, const void* at, Place) {
-  const Allocation* const found = DeviceMemory::get().find(number(at));
-  void* const same = const_cast<void*>(at);
-  if (found == nullptr) *out = {cudaMemoryTypeUnregistered, cudaInvalidDeviceId, nullptr, same};
-  else if (found->kind == MemoryKind::device) *out = {cudaMemoryTypeDevice, 0, same, nullptr};
-  else if (found->kind == MemoryKind::managed) *out = {cudaMemoryTypeManaged, 0, same, same};
-  else *out = {cudaMemoryTypeHost, 0, same, same};
   return cudaSuccess;
 }

@@ -147,5 +147,10 @@ int main() {
   }
   expect(static_cast<float>(out[n]) == 64.0f, "atomic sum", static_cast<float>(out[n]));
   cudaFree(da), cudaFree(dout), cudaFree(dpairs), cudaFree(dsums), cudaFree(db), cudaFree(df);
+  expect(__half2char_rz(__half(-3.75f)) == -3, "half to char", __half2char_rz(__half(-3.75f)));
+  expect(__bfloat162uchar_rz(__nv_bfloat16(300.0f)) == 255, "bfloat16 to uchar", 255);
+  const __half2 ones = __half2half2(__half(1.0f)), mixed = __floats2half2_rn(1.0f, 2.0f);
+  expect(__heq2_mask(ones, mixed) == 0xffffu, "mask", __heq2_mask(ones, mixed));
+  expect(__hltu2_mask(ones, mixed) == 0xffff0000u, "mask", __hltu2_mask(ones, mixed));
   return failures != 0;
 }

@@ -42,7 +42,7 @@ constexpr DynamicShared dynamic_shared() { return {}; }
 
 /// The next kernel that this thread of the host calls is launched so.
 void configure(Place place, dim3 grid, dim3 block, std::size_t shared_bytes = 0,
-               CUstream_st* stream = nullptr);
+               CUstream_st* stream = nullptr, dim3 cluster = dim3(1));
 
 /// A kernel's body with its arguments, as a closure: each thread runs a copy.
 struct KernelBody {
@@ -50,20 +50,21 @@ struct KernelBody {
   std::size_t bytes;
   void (*run)(const void* closure);
 };
-void run_kernel_body(const char* name, const LaunchBounds& bounds, const KernelBody& body);
+void run_kernel_body(const char* name, const LaunchBounds& bounds, const ClusterDims& cluster,
+                     const KernelBody& body);
 
 template <class Closure>
-void run_kernel(const char* name, const LaunchBounds& bounds, const Closure& closure) {
-  run_kernel_body(name, bounds, {&closure, sizeof closure, [](const void* at) TESSERA_UNSEEN {
-                                   Closure mine = *static_cast<const Closure*>(at);
-                                   mine();
-                                 }});
-}
-/// Blocks run as without clusters: no call that these headers have depends on one.
-template <class Closure>
-void run_kernel(const char* name, const LaunchBounds& bounds, const ClusterDims&,
+void run_kernel(const char* name, const LaunchBounds& bounds, const ClusterDims& cluster,
                 const Closure& closure) {
-  run_kernel(name, bounds, closure);
+  run_kernel_body(name, bounds, cluster,
+                  {&closure, sizeof closure, [](const void* at) TESSERA_UNSEEN {
+                     Closure mine = *static_cast<const Closure*>(at);
+                     mine();
+                   }});
+}
+template <class Closure>
+void run_kernel(const char* name, const LaunchBounds& bounds, const Closure& closure) {
+  run_kernel(name, bounds, ClusterDims{}, closure);
 }
 
 }  // namespace tessera::plain_cuda

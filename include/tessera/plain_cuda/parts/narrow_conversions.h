@@ -33,6 +33,13 @@ TESSERA_MODE(_rd, down)
 inline TESSERA_T TESSERA_TO(float, )(float x) { return TESSERA_T(x); }
 inline TESSERA_T TESSERA_TO(double, )(double x) { return TESSERA_T(x); }
 inline float TESSERA_OF(2float)(TESSERA_T x) { return x; }
+/// Towards zero; values that do not fit become the nearest that does.
+inline signed char TESSERA_OF(2char_rz)(TESSERA_T x) {
+  return tessera::plain_cuda::whole<signed char>(x.value(), tessera::plain_cuda::Rounding::zero);
+}
+inline unsigned char TESSERA_OF(2uchar_rz)(TESSERA_T x) {
+  return tessera::plain_cuda::whole<unsigned char>(x.value(), tessera::plain_cuda::Rounding::zero);
+}
 inline TESSERA_T2 TESSERA_TO(float, 2_rn)(float x) { return {TESSERA_T(x), TESSERA_T(x)}; }
 inline TESSERA_T2 TESSERA_JOIN(__floats2, TESSERA_NAME, 2_rn)(float x, float y) {
   return {TESSERA_T(x), TESSERA_T(y)};

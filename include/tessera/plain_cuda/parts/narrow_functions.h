@@ -77,30 +77,36 @@ TESSERA_AT_CALL TESSERA_T2 operator-(const TESSERA_T2& a) { return TESSERA_EACH(
 TESSERA_AT_CALL TESSERA_T2 operator+(const TESSERA_T2& a) { return a; }
 
 // ---- comparisons; those with a u hold where one is NaN as well ----
-#define TESSERA_COMPARISON(name, operation)                                                 \
-  inline bool __h##name(TESSERA_T a, TESSERA_T b) { return a.value() operation b.value(); } \
-  inline bool __h##name##u(TESSERA_T a, TESSERA_T b) {                                      \
-    return a.value() operation b.value() || std::isnan(a.value()) || std::isnan(b.value()); \
-  }                                                                                         \
-  inline TESSERA_T2 __h##name##2(TESSERA_T2 a, TESSERA_T2 b) {                              \
-    return {TESSERA_T(__h##name(a.x, b.x) ? 1.0f : 0.0f),                                   \
-            TESSERA_T(__h##name(a.y, b.y) ? 1.0f : 0.0f)};                                  \
-  }                                                                                         \
-  inline TESSERA_T2 __h##name##u2(TESSERA_T2 a, TESSERA_T2 b) {                             \
-    return {TESSERA_T(__h##name##u(a.x, b.x) ? 1.0f : 0.0f),                                \
-            TESSERA_T(__h##name##u(a.y, b.y) ? 1.0f : 0.0f)};                               \
-  }                                                                                         \
-  inline bool __hb##name##2(TESSERA_T2 a, TESSERA_T2 b) {                                   \
-    return __h##name(a.x, b.x) && __h##name(a.y, b.y);                                      \
-  }                                                                                         \
-  inline bool __hb##name##u2(TESSERA_T2 a, TESSERA_T2 b) {                                  \
-    return __h##name##u(a.x, b.x) && __h##name##u(a.y, b.y);                                \
-  }                                                                                         \
-  TESSERA_AT_CALL bool operator operation(const TESSERA_T& a, const TESSERA_T& b) {         \
-    return __h##name(a, b);                                                                 \
-  }                                                                                         \
-  TESSERA_AT_CALL bool operator operation(const TESSERA_T2& a, const TESSERA_T2& b) {       \
-    return __hb##name##2(a, b);                                                             \
+#define TESSERA_COMPARISON(name, operation)                                                       \
+  inline bool __h##name(TESSERA_T a, TESSERA_T b) { return a.value() operation b.value(); }       \
+  inline bool __h##name##u(TESSERA_T a, TESSERA_T b) {                                            \
+    return a.value() operation b.value() || std::isnan(a.value()) || std::isnan(b.value());       \
+  }                                                                                               \
+  inline TESSERA_T2 __h##name##2(TESSERA_T2 a, TESSERA_T2 b) {                                    \
+    return {TESSERA_T(__h##name(a.x, b.x) ? 1.0f : 0.0f),                                         \
+            TESSERA_T(__h##name(a.y, b.y) ? 1.0f : 0.0f)};                                        \
+  }                                                                                               \
+  inline TESSERA_T2 __h##name##u2(TESSERA_T2 a, TESSERA_T2 b) {                                   \
+    return {TESSERA_T(__h##name##u(a.x, b.x) ? 1.0f : 0.0f),                                      \
+            TESSERA_T(__h##name##u(a.y, b.y) ? 1.0f : 0.0f)};                                     \
+  }                                                                                               \
+  inline unsigned __h##name##2_mask(TESSERA_T2 a, TESSERA_T2 b) {                                 \
+    return (__h##name(a.x, b.x) ? 0xffffu : 0u) | (__h##name(a.y, b.y) ? 0xffff0000u : 0u);       \
+  }                                                                                               \
+  inline unsigned __h##name##u2_mask(TESSERA_T2 a, TESSERA_T2 b) {                                \
+    return (__h##name##u(a.x, b.x) ? 0xffffu : 0u) | (__h##name##u(a.y, b.y) ? 0xffff0000u : 0u); \
+  }                                                                                               \
+  inline bool __hb##name##2(TESSERA_T2 a, TESSERA_T2 b) {                                         \
+    return __h##name(a.x, b.x) && __h##name(a.y, b.y);                                            \
+  }                                                                                               \
+  inline bool __hb##name##u2(TESSERA_T2 a, TESSERA_T2 b) {                                        \
+    return __h##name##u(a.x, b.x) && __h##name##u(a.y, b.y);                                      \
+  }                                                                                               \
+  TESSERA_AT_CALL bool operator operation(const TESSERA_T& a, const TESSERA_T& b) {               \
+    return __h##name(a, b);                                                                       \
+  }                                                                                               \
+  TESSERA_AT_CALL bool operator operation(const TESSERA_T2& a, const TESSERA_T2& b) {             \
+    return __hb##name##2(a, b);                                                                   \
   }
 TESSERA_COMPARISON(eq, ==)
 TESSERA_COMPARISON(lt, <)

@@ -69,6 +69,7 @@ inline cudaError_t cudaMallocPitch(T** at, std::size_t* pitch, std::size_t width
                                    std::size_t height, TESSERA_PLACE) {
   return cudaMallocPitch(reinterpret_cast<void**>(at), pitch, width, height, place);
 }
+cudaError_t cudaMalloc3D(cudaPitchedPtr* at, cudaExtent extent, TESSERA_PLACE);
 cudaError_t cudaFree(void* at, TESSERA_PLACE);
 cudaError_t cudaFreeAsync(void* at, cudaStream_t stream, TESSERA_PLACE);
 cudaError_t cudaFreeHost(void* at, TESSERA_PLACE);
@@ -100,6 +101,11 @@ cudaError_t cudaMemsetAsync(void* at, int value, std::size_t bytes, cudaStream_t
                             TESSERA_PLACE);
 cudaError_t cudaMemset2D(void* at, std::size_t pitch, int value, std::size_t width,
                          std::size_t height, TESSERA_PLACE);
+cudaError_t cudaMemset2DAsync(void* at, std::size_t pitch, int value, std::size_t width,
+                              std::size_t height, cudaStream_t stream = nullptr, TESSERA_PLACE);
+cudaError_t cudaMemset3D(cudaPitchedPtr at, int value, cudaExtent extent, TESSERA_PLACE);
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr at, int value, cudaExtent extent,
+                              cudaStream_t stream = nullptr, TESSERA_PLACE);
 cudaError_t cudaMemPrefetchAsync(const void* at, std::size_t bytes, int device,
                                  cudaStream_t stream = nullptr, TESSERA_PLACE);
 cudaError_t cudaMemAdvise(const void* at, std::size_t bytes, cudaMemoryAdvise advice, int device,
@@ -146,6 +152,7 @@ inline cudaError_t cudaGetSymbolSize(std::size_t* bytes, const T&) {
 }
 
 cudaError_t cudaGetLastError(TESSERA_PLACE);
+cudaError_t cudaPeekAtLastError(TESSERA_PLACE);
 const char* cudaGetErrorString(cudaError_t error);
 const char* cudaGetErrorName(cudaError_t error);
 cudaError_t cudaDeviceSynchronize(TESSERA_PLACE);
