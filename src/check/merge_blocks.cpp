@@ -138,10 +138,10 @@ void MergedBlocks::meet(const Touched& whole, std::int64_t block, bool is_ordere
 }
 
 namespace {
-/// The place reported is the write; of two writes the later place, whichever block came first: so
-/// a pair is the same finding in every run.
-bool is_before(const Here& a, const Here& b) {
-  return std::tie(a.line, a.column) < std::tie(b.line, b.column);
+/// The place reported is the write; of two writes a plain one, then the later place, whichever
+/// block came first: so a pair is the same finding in every run.
+bool is_before(const Here& a, bool a_is_plain, const Here& b, bool b_is_plain) {
+  return std::tie(a_is_plain, a.line, a.column) < std::tie(b_is_plain, b.line, b.column);
 }
 }  // namespace
 
@@ -157,7 +157,8 @@ void MergedBlocks::collide(const Touched& touched, std::int64_t block, const Fir
   mistake.severity = Severity::error;
   const Here mine = mine_writes ? touched.write : touched.read;
   const Here theirs = places_[first_wrote ? first.write : first.read];
-  const bool mine_first = mine_writes && (!first_wrote || !is_before(mine, theirs));
+  const bool mine_first = mine_writes && (!first_wrote || !is_before(mine, touched.plain_write,
+                                                                     theirs, first.plain_write));
   mistake.here = mine_first ? mine : theirs;
   mistake.other_here = mine_first ? theirs : mine;
   const int my_thread = mine_writes ? touched.writer : touched.reader;
@@ -210,7 +211,9 @@ void MergedBlocks::race(const OrderedTouch& mine, const OrderedTouch& theirs, Or
     return t.past.how == tessera::detail::Access::atomic ||
            t.past.how == tessera::detail::Access::atomic_load;
   };
-  const bool mine_first = writes(mine) && (!writes(theirs) || !is_before(mine.here, theirs.here));
+  const bool mine_first =
+      writes(mine) &&
+      (!writes(theirs) || !is_before(mine.here, !is_atomic(mine), theirs.here, !is_atomic(theirs)));
   const OrderedTouch& first = mine_first ? mine : theirs;
   const OrderedTouch& second = mine_first ? theirs : mine;
   Mistake mistake;

@@ -1,4 +1,4 @@
-// expect: race at 9, race at 16
+// expect: race at 9, race at 13
 // A plain store of a flag that another block waits for by atomic loads: nothing orders the two, nor
 // what the flag is to hand over.
 #include <cuda/atomic>
