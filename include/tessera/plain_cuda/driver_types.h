@@ -54,10 +54,11 @@
                                                             "operation not supported")             \
                                                           error(cudaErrorInvalidClusterSize, 912,  \
                                                                 "invalid cluster size")            \
-                                                          error(cudaErrorStreamCaptureUnjoined,    \
-                                                                904, "a capture was not joined")   \
-                                                              error(cudaErrorUnknown, 999,         \
-                                                                    "unknown error")
+                                                              error(                               \
+                                                                  cudaErrorStreamCaptureUnjoined,  \
+                                                                  904, "a capture was not joined") \
+                                                                  error(cudaErrorUnknown, 999,     \
+                                                                        "unknown error")
 
 #define TESSERA_ENUMERATE(name, number, text) name = number,
 enum cudaError { TESSERA_CUDA_ERRORS(TESSERA_ENUMERATE) };

@@ -1,5 +1,5 @@
-// What a thread of plain CUDA asks of its cluster: cooperative_groups::this_cluster(). Implemented in
-// src/plain_cuda/runtime/cluster_memory.cpp.
+// What a thread of plain CUDA asks of its cluster: cooperative_groups::this_cluster(). Implemented
+// in src/plain_cuda/runtime/cluster_memory.cpp.
 #pragma once
 
 #include "../vector_types.h"
