@@ -254,6 +254,14 @@ bool BlockScheduler::State::release_active() {
   return any;
 }
 
+/// A loop may give up by itself. Under an observer a thread polls less often between two rounds, so
+/// more of them pass; where many threads poll, not so many more.
+int BlockScheduler::State::enough_rounds() const {
+  constexpr int kMostTurns = 1 << 20, kMostRounds = 1 << 15;
+  if (task.observer == nullptr) return kQuietRounds;
+  return std::clamp(kMostTurns / std::max(round_length, 1), kQuietRounds, kMostRounds);
+}
+
 void BlockScheduler::State::quiet_round() {
   polls_in_round = 0;
   round_length = static_cast<int>(std::count(run.begin(), run.end(), Run::ready) +
@@ -265,7 +273,7 @@ void BlockScheduler::State::quiet_round() {
   if (active_waiting > 0 && release_active()) return;
   if (cluster != nullptr && !cluster->all_are_quiet()) return pass_turn();
   const int enough =
-      std::exchange(round_may_end, false) ? std::numeric_limits<int>::max() : kQuietRounds;
+      std::exchange(round_may_end, false) ? std::numeric_limits<int>::max() : enough_rounds();
   if (task.residents == nullptr) {
     if (++quiet_rounds >= enough) deadlocked();
     return pass_turn();

@@ -268,6 +268,8 @@ struct BlockScheduler::State {
   void release(const std::vector<int>& threads);
   /// Releases lanes that waited until no other thread could run; returns whether there were any.
   bool release_active();
+  /// After so many rounds without success nobody changes the value any more.
+  int enough_rounds() const;
   /// Another round in which all threads have polled without success.
   void quiet_round();
   [[noreturn]] void deadlocked();

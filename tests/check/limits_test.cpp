@@ -171,5 +171,27 @@ TEST(TimeLimit, AnEndlessThreadIsNamedWithItsPlace) {
   EXPECT_EQ(check::exit_code(report.summary), 1);
 }
 
+/// Polls so often, and then gives up: which is no deadlock.
+struct GivesUpAfterAWhile {
+  static constexpr const char* name = "gives_up";
+  static constexpr Dim3 block{32};
+  int most;
+  void operator()(auto t, auto flag, auto C) const {
+    int looks = 0;
+    while (t.atomic_load(flag(0, 0)) == 0 && looks < most) ++looks;
+    C(0, t.thread) = static_cast<float>(looks);
+  }
+};
+
+TEST(Polls, ALoopThatGivesUpIsNoDeadlock) {
+  std::vector<int> flag(1);
+  std::vector<float> c(32);
+  const auto report = check::check({}, Dim3{1}, GivesUpAfterAWhile{100'000},
+                                   Tensor<int*, row_major(1, 1)>(flag.data()),
+                                   Tensor<float*, row_major(1, 32)>(c.data()));
+  EXPECT_TRUE(report.summary.clean) << check::to_text(report, check::device_model("h200"));
+  EXPECT_EQ(c, std::vector<float>(32, 100'000));
+}
+
 }  // namespace
 }  // namespace tessera
