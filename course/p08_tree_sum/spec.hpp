@@ -6,7 +6,11 @@ inline void spec(tessera::puzzle::Run& run) {
   auto out = puzzle::output("out", 1, 1, [](index_t, index_t) { return 504.0; });
   puzzle::expect_mistakes(out, {{"one-product", [](index_t, index_t) { return 15.75; },
                                  "only one of the 64 numbers has arrived",
-                                 "s.sums(0, i) = s.sums(0, i) + s.sums(0, i + half)"}});
+                                 "s.sums(0, i) = s.sums(0, i) + s.sums(0, i + half)"},
+                                {"loop-too-short", [](index_t, index_t) { return 248.0; },
+                                 "the numbers with odd places are missing: that is the last step, "
+                                 "half = 1",
+                                 "the loop goes on while half > 0"}});
   run.launch_with({.changes_tiles = true}, "64 elements, one block", Dim3{1}, TreeSum{},
                   puzzle::line(a), puzzle::line(out));
   const auto& total = run.total();

@@ -7,9 +7,17 @@
 /// What a well-known mistake of the puzzle does differently.
 struct Slip {
   enum Score { right, columns_of_k, rows_of_v, rows_j_of_q, all_the_same, goes_on } score;
-  enum Weight { exp_of_score, no_exp, exp_in_total_only, exp_behind_total, overflows } weight;
+  enum Weight {
+    exp_of_score,
+    no_exp,
+    exp_in_total_only,
+    exp_behind_total,
+    overflows,
+    minus_total
+  } weight;
   double factor = 0.25;
   int divisions = 1;  ///< by the total
+  int first = 0;      ///< row of V that is added
 };
 
 inline tessera::puzzle::Rule attention(const tessera::puzzle::Input& Q,
@@ -34,7 +42,8 @@ inline tessera::puzzle::Rule attention(const tessera::puzzle::Input& Q,
     }
     const double largest = *std::max_element(score, score + 16);
     for (index_t j = 0; j < 16; ++j) {
-      const double less = score[j] - largest, power = std::exp(less);
+      const double taken = slip.weight == Slip::minus_total ? total : largest;
+      const double less = score[j] - taken, power = std::exp(less);
       const bool adds_scores = slip.weight == Slip::no_exp || slip.weight == Slip::exp_behind_total;
       const double weight = slip.weight == Slip::no_exp              ? less
                             : slip.weight == Slip::exp_in_total_only ? score[j]
@@ -43,7 +52,8 @@ inline tessera::puzzle::Rule attention(const tessera::puzzle::Input& Q,
       total += slip.weight == Slip::overflows && is_infinite ? std::nan("")
                : adds_scores                                 ? less
                                                              : power;
-      for (index_t d = 0; d < 16; ++d) out[std::size_t(i * 16 + d)] += weight * V.values(j, d);
+      for (index_t d = 0; d < 16 && j >= slip.first; ++d)
+        out[std::size_t(i * 16 + d)] += weight * V.values(j, d);
     }
     for (index_t d = 0; d < 16; ++d)
       out[std::size_t(i * 16 + d)] /= std::pow(total, slip.divisions);
@@ -59,33 +69,38 @@ inline std::vector<tessera::puzzle::Known> slips(const tessera::puzzle::Input& Q
   const char* const divide = "score[j] = sum / 4: 4 is the square root of the width";
   const char* const power = "score[j] = exp(score[j] - largest), then total += score[j]";
   const auto is = [&](const Slip& slip) { return attention(Q, K, V, slip); };
-  return {{wrong, is({.factor = 1}), "the scores are not divided by 4", "score[j] = sum / 4"},
-          {wrong, is({.factor = 4}), "the scores are multiplied by 4, not divided", divide},
-          {wrong, is({.factor = 1. / 16}), "the scores are divided by 16, not by 4", divide},
-          {"other-product", is({.score = Slip::columns_of_k}), "this is Q * K, not Q * K^T",
-           "row j of K: s.k(j, d)"},
-          {"other-product", is({.score = Slip::rows_of_v}), "the scores are those of Q and V",
-           "row j of K: s.k(j, d)"},
-          {"other-product", is({.score = Slip::rows_j_of_q}),
-           "row j of Q is multiplied with row j of K",
-           "my row of Q, row j of K: Q(row, d) and s.k(j, d)"},
-          {wrong, is({.score = Slip::all_the_same}),
-           "each row of out is the mean of all rows of V: the 16 scores of a row are the same",
-           "row j of K in each, s.k(j, d), and score[j] = sum / 4, with sum a float and = instead "
-           "of +="},
-          {wrong, is({.score = Slip::goes_on}), "each score holds the scores before it",
-           "the sum of a score begins with 0 for each j"},
-          {wrong, is({.weight = Slip::no_exp}), "the weights are the scores, without exp", power},
-          {wrong, is({.weight = Slip::exp_in_total_only}),
-           "the total is that of the exps, but the weights are the scores without exp", power},
-          {wrong, is({.weight = Slip::exp_behind_total}),
-           "the total adds up scores of which exp is not taken yet", power},
-          {wrong, is({.divisions = 0}), "the weights of a row do not sum to 1",
-           "total is the sum of all exps of the row"},
-          {wrong, is({.divisions = 2}), "the weights are divided by their total twice",
-           "the last line divides by total: divide nowhere else"},
-          {"not-finite", is({.weight = Slip::overflows}), "exp of a large score is infinite",
-           "subtract the largest: std::exp(score[j] - largest)"}};
+  return {
+      {wrong, is({.factor = 1}), "the scores are not divided by 4", "score[j] = sum / 4"},
+      {wrong, is({.factor = 4}), "the scores are multiplied by 4, not divided", divide},
+      {wrong, is({.factor = 1. / 16}), "the scores are divided by 16, not by 4", divide},
+      {"other-product", is({.score = Slip::columns_of_k}), "this is Q * K, not Q * K^T",
+       "row j of K: s.k(j, d)"},
+      {"other-product", is({.score = Slip::rows_of_v}), "the scores are those of Q and V",
+       "row j of K: s.k(j, d)"},
+      {"other-product", is({.score = Slip::rows_j_of_q}),
+       "row j of Q is multiplied with row j of K",
+       "my row of Q, row j of K: Q(row, d) and s.k(j, d)"},
+      {wrong, is({.score = Slip::all_the_same}),
+       "each row of out is the mean of all rows of V: the 16 scores of a row are the same",
+       "row j of K in each, s.k(j, d), and score[j] = sum / 4, with sum a float and = instead "
+       "of +="},
+      {wrong, is({.score = Slip::goes_on}), "each score holds the scores before it",
+       "the sum of a score begins with 0 for each j"},
+      {wrong, is({.weight = Slip::no_exp}), "the weights are the scores, without exp", power},
+      {wrong, is({.weight = Slip::exp_in_total_only}),
+       "the total is that of the exps, but the weights are the scores without exp", power},
+      {wrong, is({.weight = Slip::exp_behind_total}),
+       "the total adds up scores of which exp is not taken yet", power},
+      {wrong, is({.weight = Slip::minus_total}),
+       "what is subtracted is the total so far, and not the largest score",
+       "std::exp(score[j] - largest)"},
+      {wrong, is({.divisions = 0}), "the weights of a row do not sum to 1",
+       "total is the sum of all exps of the row"},
+      {wrong, is({.first = 1}), "the first row of V is left out", "the last loop begins with 0"},
+      {wrong, is({.divisions = 2}), "the weights are divided by their total twice",
+       "the last line divides by total: divide nowhere else"},
+      {"not-finite", is({.weight = Slip::overflows}), "exp of a large score is infinite",
+       "subtract the largest: std::exp(score[j] - largest)"}};
 }
 
 inline void spec(tessera::puzzle::Run& run) {

@@ -16,7 +16,11 @@ Cause told_by(const PuzzleFinding& finding, Cause cause);
 
 /// A mistake that the text alone shows, though it compiles; empty id: none. `c` may be null.
 Cause cause_of_slip(const PuzzleAttempt& attempt, const PuzzleCase* c);
-/// From the checker's findings, which are certain; empty id: they do not show it.
+/// From a variable that the text reads before it stores into it; empty id: from none.
+Cause cause_of_no_value(const PuzzleAttempt& attempt, const PuzzleCase& c);
+/// A loop that moves k by 1 over tiles that begin at k; empty id: there is none.
+Cause cause_of_overlap(const PuzzleAttempt& attempt, const PuzzleCase& c);
+/// From the checker's findings, which are certain; empty id: they say nothing of it.
 Cause cause_of_findings(const PuzzleAttempt& attempt, const PuzzleCase& c);
 /// From the message of simt/array_bounds.hpp about an index; empty id: there is none.
 Cause cause_of_local_array(const std::string& problem);

@@ -34,7 +34,52 @@ Cause cause_of_untouched(const PuzzleAttempt& attempt, const PuzzleCase& c) {
   return out;
 }
 
-/// The access with the largest excess: "line 16, store to out: 32 sectors, where 4 would do".
+/// The text has accesses, and no thread comes to one; empty id: it has none.
+Cause cause_of_no_thread(const PuzzleAttempt& attempt, const PuzzleCase& c) {
+  const Loop kernel = kernel_named(attempt.source, c.kernel);
+  for (int i = kernel.first + 1; i <= kernel.last; ++i) {
+    const std::string line = line_of(attempt.source, i);
+    const bool is_access = std::any_of(c.coverage.begin(), c.coverage.end(), [&](const auto& t) {
+      return !indices_of(line, t.tensor).empty();
+    });
+    if (!is_access || line.find("operator()") != std::string::npos) continue;
+    const int guard = line.find("if (") != std::string::npos
+                          ? i
+                          : guard_between(attempt.source, kernel.first, i).first;
+    const PuzzleFinding* const outside = find_finding(c, {"out-of-bounds", "outside-view"});
+    return cause("no-thread",
+                 outside == nullptr
+                     ? cat("no thread comes to the elements of line ", i)
+                     : cat("only elements that do not exist are asked for: ", outside->problem),
+                 guard > 0 ? cat("which threads pass the if in line ", guard, "?") : "");
+  }
+  return {};
+}
+
+/// Each element is one product, though the text adds them up; empty id: it does not.
+Cause cause_of_single_product(const PuzzleAttempt& attempt, const PuzzleCase& c,
+                              const PuzzleMatrix& m) {
+  static const std::regex adds(R"(\b(\w+)(\[[^=]*\])?\s*(\+=|=\s*fma\(.*\b\1\b))");
+  static const std::regex late(R"(\bfor\s*\(\s*\w+\s+(\w+)\s*=\s*([1-9]\d*)\s*;)");
+  const Loop kernel = kernel_named(attempt.source, c.kernel);
+  bool adds_up = false;
+  for (int i = kernel.first; i <= kernel.last; ++i)
+    adds_up = adds_up || std::regex_search(line_of(attempt.source, i), adds);
+  if (m.looks_like != "one-product" || !adds_up || !m.advice.empty()) return {};
+  for (int i = kernel.first; i <= kernel.last; ++i) {
+    std::smatch match;
+    const std::string line = line_of(attempt.source, i);
+    if (std::regex_search(line, match, late))
+      return cause("loop-too-short",
+                   cat("each element holds its last product only: the loop in line ", i,
+                       " begins with ", match[1].str(), " = ", match[2].str()),
+                   "for k from 0 while k < the extent");
+  }
+  return cause("one-product", "each element holds its last product only",
+               "does the sum begin again in each round, or does the loop leave the others out?");
+}
+
+/// Where the most is asked for: "line 16, store to out: 32 sectors, where 4 would do".
 std::string worst_access(const PuzzleCase& c) {
   const auto dearer = [](const PuzzleAccess& a, const PuzzleAccess& b) {
     return a.worst * std::max(b.ideal, 1.0) < b.worst * std::max(a.ideal, 1.0);
@@ -89,6 +134,7 @@ Cause cause_of_numbers(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
   if (Cause out = cause_of_static(attempt.source); !out.id.empty()) return out;
   Cause of_coverage = cause_of_coverage(attempt, c, m);
   if (m.sentence.empty() && !of_coverage.id.empty()) return of_coverage;
+  if (Cause out = cause_of_single_product(attempt, c, m); !out.id.empty()) return out;
   if (m.sum && m.sentence.empty()) return cause_of_sum(attempt, c, m);
   if (stands_in(attempt.source, m.advice))  // the numbers agree for another reason
     return cause("not-all", m.sentence,
@@ -99,14 +145,50 @@ Cause cause_of_numbers(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
     return cause(m.looks_like, m.sentence,
                  "(y, i) and (i, x) are read, as they should be: look at the lines that store the "
                  "tiles");
+  if (m.looks_like == "same-tile-again" && m.advice.empty() && c.grid[2] > 1)
+    return cause("only-the-first-tile",
+                 cat("each of the ", c.grid[2], " blocks along z adds the same products"),
+                 "which of the products a block adds follows from t.block.z");
   if (m.looks_like == "swapped-indices" && m.advice.empty())
     return cause(m.looks_like, m.sentence,
                  cat("y counts rows and x counts columns: ", m.name, "(row, col)"));
   if (!m.looks_like.empty()) return cause(m.looks_like, m.sentence, m.advice);
-  return cause_of_places(c, m);
+  Cause of_places = cause_of_places(c, m);
+  if (of_places.id != "all-wrong" && of_places.id != "not-all") return of_places;
+  Cause overlap = cause_of_overlap(attempt, c);
+  return overlap.id.empty() ? of_places : overlap;
 }
 
 }  // namespace
+
+Cause cause_of_overlap(const PuzzleAttempt& attempt, const PuzzleCase& c) {
+  static const std::regex one_by_one(R"(\bfor\s*\(.*;\s*(\+\+\s*\w+|\w+\s*\+\+)\s*\))"),
+      sum(R"(^\s*(\w+)\s*\+\s*(\w+)\s*$)");
+  for (const auto& t : c.coverage)
+    for (int i = 1; !t.is_output && i <= static_cast<int>(lines_of(attempt.source).size()); ++i) {
+      const std::string line = line_of(attempt.source, i);
+      const auto store = line.find(" = ");
+      if (store == std::string::npos || line.find("s.") > store) continue;
+      for (const auto& index : indices_of(line, t.tensor)) {
+        std::smatch match;
+        if (!std::regex_match(index, match, sum)) continue;
+        for (const std::size_t which : {1, 2}) {
+          const std::string k = match[which], other = match[3 - which];
+          const Loop loop = loop_over(attempt.source, i, k);
+          const bool is_thread =
+              comes_from(attempt.source, other, ".x") || comes_from(attempt.source, other, ".y");
+          const std::string head = line_of(attempt.source, loop.first);
+          if (loop.first == 0 || !is_thread || !std::regex_search(head, one_by_one)) continue;
+          return cause(
+              "overlapping-tiles",
+              cat("in line ", i, " a tile of ", t.tensor, " begins at ", k,
+                  ", and the loop in line ", loop.first, " moves ", k, " by 1 only"),
+              cat(k, " moves by the size of a tile, or ", k, " times that size is in the index"));
+        }
+      }
+    }
+  return {};
+}
 
 const PuzzleCase* wrong_case(const PuzzleAttempt& attempt) {
   if (!attempt.outcome || attempt.outcome->cases.empty()) return nullptr;
@@ -125,13 +207,18 @@ Cause cause_of(const PuzzleAttempt& attempt) {
   const bool misses_goal =
       std::any_of(c->goals.begin(), c->goals.end(), [](const auto& g) { return !g.reached; });
   if (attempt.is_unfilled && !misses_goal) return cause("unfilled", "the file is as you got it");
-  if (is_kernel && none_touched(*c) && fatal_of(*c) == nullptr)
-    return cause_of_untouched(attempt, *c);
+  if (is_kernel && none_touched(*c) && fatal_of(*c) == nullptr) {
+    Cause kept_away = cause_of_no_thread(attempt, *c);
+    return kept_away.id.empty() ? cause_of_untouched(attempt, *c) : kept_away;
+  }
   Cause found = cause_of_findings(attempt, *c);
   if (!found.id.empty()) return found;
   if (is_kernel && none_written(*c)) return cause("nothing-stored");
-  for (const auto& m : c->outputs)
-    if (m.wrong > 0) return cause_of_numbers(attempt, *c, m);
+  for (const auto& m : c->outputs) {
+    if (m.wrong == 0) continue;
+    Cause no_value = m.sentence.empty() ? cause_of_no_value(attempt, *c) : Cause{};
+    return no_value.id.empty() ? cause_of_numbers(attempt, *c, m) : no_value;
+  }
   for (const auto& goal : c->goals)
     if (!goal.reached) return cause_of_goal(*c, goal);
   if (const auto* f = find_finding(*c, {"race"}, "global"))

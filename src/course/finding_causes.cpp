@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <regex>
 #include <set>
+#include <utility>
 
 #include "answer.hpp"
 #include "cause_parts.hpp"
@@ -112,6 +113,18 @@ Cause cause_of_unwritten(const PuzzleAttempt& attempt, const PuzzleCase& c,
           cat(f.problem, ": only ", t.read, " of ", t.elements, " elements of ", t.tensor,
               " were loaded"),
           "load every element of the tile that will be read, in a loop if a thread has several");
+  const bool is_output = std::any_of(c.coverage.begin(), c.coverage.end(), [&](const auto& t) {
+    return t.is_output && t.tensor == f.tensor;
+  });
+  for (const auto& t : c.coverage)
+    if (is_output && !t.is_output && t.read == 0)
+      return cause("uninitialized", f.problem,
+                   cat("nobody reads ", t.tensor, ": is it meant here?"));
+  if (is_output)
+    return cause("uninitialized", f.problem,
+                 cat(f.tensor,
+                     " holds no numbers yet: add up in a variable that begins with 0, "
+                     "and store it once"));
   if (!is_shared)
     return cause("uninitialized", f.problem,
                  f.problem.find("variable") != std::string::npos ? "begin sums with 0" : "");
@@ -233,6 +246,10 @@ Cause cause_of_findings(const PuzzleAttempt& attempt, const PuzzleCase& c) {
   if (const auto* f = fatal_of(c)) return told_by(*f, cause_of_end(attempt, *f));
   if (const auto* f = find_finding(c, {"diverged-barrier", "missing-barrier", "early-return"}))
     return told_by(*f, cause_of_barrier(attempt, c, *f));
+  if (const auto* f = find_finding(c, {"out-of-bounds"}, "global")) {
+    if (Cause overlap = cause_of_overlap(attempt, c); !overlap.id.empty())
+      return told_by(*f, std::move(overlap));
+  }
   if (const auto* f = find_finding(c, {"out-of-bounds", "outside-view"}))
     return told_by(*f, cause_of_outside(attempt, c, *f));
   for (const std::string_view kind : {"async-not-waited", "async-never-waited"})

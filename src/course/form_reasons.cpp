@@ -37,13 +37,29 @@ struct Line {
   }
 };
 
-/// "===", ":=", "@": operators of other languages.
+/// Is the : at `i` in the brackets of a call, and of no ?: in them?
+bool separates_arguments(const Line& line, std::size_t i) {
+  std::size_t open = i;
+  while (open > line.range.first) {
+    --open;
+    if (line.is("?", open) || line.is(";", open) || line.is("{", open) || line.is("[", open))
+      return false;
+    const std::size_t other = line.text.match[open];
+    if (other != kNoToken && other < open) open = other;
+    else if (line.is("(", open) && other != kNoToken) break;
+  }
+  return open > line.range.first && line.is("(", open) && line.is_name(open - 1);
+}
+
+/// "===", ":=", "@": signs of other languages.
 ErrorReason reason_of_sign(const Line& line, std::size_t i) {
   const bool is_equal = line.is_close(i) && line.is("=", i + 1);
   if ((line.is("==", i) || line.is("!=", i)) && is_equal)
     return line.at(i, "sign", cat(line.word(i), "= is JavaScript's comparison"), line.word(i));
   if (line.is(":", i) && is_equal)
     return line.at(i, "sign", ":= is no sign of C++, where = gives a value", "name = value");
+  if (line.is(":", i) && separates_arguments(line, i))
+    return line.at(i, "sign", "the arguments in these brackets are separated by commas", ",");
   if (line.is("@", i))
     return line.at(i, "sign", "@ is Python's product of matrices, which C++ has not",
                    "a loop over k: sum = fma(A(row, k), B(k, col), sum)");
@@ -167,8 +183,12 @@ ErrorReason reason_of_other_access(const Line& line, std::size_t i) {
                  cat(object, "(", shell::join(line.text.arguments(open)), ")"));
 }
 
-/// "Tile<float>(32, 33) tile;", "Tile<float, [32, 33]> tile;"
+/// "Tile(float, 32, 33) tile;", "Tile<float>(32, 33) tile;", "Tile<float, [32, 33]> tile;"
 ErrorReason reason_of_tile(const Line& line, std::size_t i) {
+  const auto all = line.is("Tile", i) ? line.text.arguments(i + 1) : std::vector<std::string>{};
+  if (line.is("(", i + 1) && all.size() == 3 && is_builtin_type(all[0]))
+    return line.at(i, "tile-type", "type and extents of a tile are written between < and >",
+                   cat("Tile<", shell::join(all), "> name;"));
   if (!line.is("Tile", i) || !line.is("<", i + 1) || !line.is_name(i + 2)) return {};
   std::size_t open = i + 3;
   if (line.is(",", open) || line.is(">", open)) ++open;

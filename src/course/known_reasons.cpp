@@ -66,6 +66,8 @@ constexpr Known kKnown[] = {
     {"operator='.*Tile<.*Tensor<", "", "whole-tile",
      "a tile is not assigned: all threads of the block copy it together",
      "copy(t, tile<rows, columns>(A, i, k), s.a.view())"},
+    {"request for member .* non-class type '[^']*\\[|member reference base type '[^']*\\[", ".",
+     "array-member", "an array of C++ has elements and no members", "name[i] = ...;"},
     {"expected ':' before", "?", "no-colon", "to this ? belongs a : that is missing",
      "condition ? this : that"},
     {"is not a class, namespace|base operand of '->'|member reference type .* is not a pointer",

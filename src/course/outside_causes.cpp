@@ -81,7 +81,23 @@ bool counts_to_its_bound(const std::string& line, const std::string& variable) {
   return std::regex_search(line, header);
 }
 
-/// A loop whose variable is the index exceeds the extent; empty id: not certain.
+/// "s.a(y, k)" in a loop over i inside of that over k, where no index moves with i; empty id: the
+/// line is another one.
+Cause of_inner_loop(const PuzzleAttempt& attempt, const PuzzleFinding& f, const Loop& loop,
+                    const std::string& index) {
+  const Loop inner = loop_around(attempt.source, f.line);
+  const std::string i = loop_variable(line_of(attempt.source, inner.first));
+  const std::string line = line_of(attempt.source, f.line);
+  const auto body = inner.first == f.line ? line.find(')', line.rfind("++")) : std::size_t{0};
+  const bool moves = body == std::string::npos || has_word(line.substr(body), i);
+  if (i.empty() || inner.first == loop.first || moves) return {};
+  return cause(
+      "wrong-index", f.problem,
+      cat(index, " counts the rounds of the loop in line ", loop.first,
+          "; nothing in this line moves with ", i, ", the variable of the loop around it"));
+}
+
+/// A loop whose variable is the index comes to what does not exist; empty id: none is sure to.
 Cause of_a_loop(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f,
                 const TooLarge& at) {
   const auto says = [&](const Loop& loop, const std::string& variable) {
@@ -99,6 +115,8 @@ Cause of_a_loop(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleF
     const bool is_one_too_far = f.element[at.mode] == f.extents[at.mode] &&
                                 counts_to_its_bound(line_of(attempt.source, loop.first), variable);
     const bool is_index = at.index == variable && !exists_reversed(f);
+    if (is_index && f.memory == "shared")
+      if (Cause inner = of_inner_loop(attempt, f, loop, at.index); !inner.id.empty()) return inner;
     if (is_one_too_far || is_index) return says(loop, variable);
   }
   return {};
@@ -252,6 +270,18 @@ index_t own_index(const PuzzleAttempt& attempt, const PuzzleCase& c, const Puzzl
   return own < f.extents[at->mode] && f.element[at->mode] > own + 1 ? own : -1;
 }
 
+/// The thread's own place in the output, where it has one outside of every loop: then an index that
+/// does not exist is wrong, and no thread is one too many. Empty: it has none.
+std::string own_place(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f) {
+  if (loop_around(attempt.source, f.line).first > 0) return {};
+  const index_t col = place(c, f, 0), row = place(c, f, 1);
+  for (const auto& t : c.coverage)
+    if (t.is_output && t.tensor != f.tensor && t.rows > 1 && t.cols > 1 && row < t.rows &&
+        col < t.cols)
+      return cat(t.tensor, "(", row, ",", col, ")");
+  return {};
+}
+
 }  // namespace
 
 Cause cause_of_outside(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f) {
@@ -285,6 +315,10 @@ Cause cause_of_outside(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
                                         : "row",
                   " is ", own, ": the index is wrong, and a guard would leave elements out")
             : cat("no thread is too many here, so the index is wrong: ", place_advice(attempt, c)));
+  if (const std::string own_one = own_place(attempt, c, f); !own_one.empty())
+    return cause("wrong-index", f.problem,
+                 cat("that thread has an element of its own, ", own_one, ": its index of ",
+                     f.tensor, " is wrong, and a guard would leave elements out"));
   const std::string zero = zero_instead(attempt, c, f, line, indices);
   if (!zero.empty()) return cause("guard", f.problem + ": that access must not happen", zero);
   return cause("guard", f.problem + ": that thread must be kept away",

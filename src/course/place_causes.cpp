@@ -48,9 +48,11 @@ bool diagonal_tiles(const PuzzleMatrix& m, index_t rows, index_t cols) {
   return elsewhere > 0 && 10 * m.wrong >= 9 * elsewhere;
 }
 
-/// The size of square pieces whose rows and columns are swapped; 0: none.
-index_t turned_pieces(const PuzzleMatrix& m) {
-  for (const index_t t : {2, 4, 8, 16}) {
+/// The size of square pieces of which each has rows and columns swapped; 0: of none.
+index_t turned_pieces(const PuzzleCase& c, const PuzzleMatrix& m) {
+  const index_t square = c.block[0] == c.block[1] ? c.block[0] : 0;
+  for (const index_t t : {index_t{2}, index_t{4}, index_t{8}, index_t{16}, square}) {
+    if (t < 2) continue;
     bool is_turned = m.rows % t == 0 && m.cols % t == 0;
     for (index_t i = 0; is_turned && i < m.rows * m.cols; ++i) {
       const index_t row = i / m.cols, col = i % m.cols;
@@ -62,7 +64,26 @@ index_t turned_pieces(const PuzzleMatrix& m) {
   return 0;
 }
 
-/// The factor between every element and the right one; nothing if it varies.
+/// All elements of each row are one number, and should not be; or of each column.
+Cause of_same_numbers(const PuzzleMatrix& m, bool of_columns) {
+  const index_t lines = of_columns ? m.cols : m.rows, length = of_columns ? m.rows : m.cols;
+  if (lines < 2 || length < 2) return {};
+  bool should_differ = false;
+  for (index_t line = 0; line < lines; ++line)
+    for (index_t i = 1; i < length; ++i) {
+      const index_t first = of_columns ? line : line * m.cols,
+                    other = of_columns ? i * m.cols + line : line * m.cols + i;
+      if (got(m, other) != got(m, first) || !std::isfinite(got(m, other))) return {};
+      should_differ = should_differ || expected(m, other) != expected(m, first);
+    }
+  if (!should_differ) return {};
+  const char* const line = of_columns ? "column" : "row";
+  const char* const moves = of_columns ? "row" : "column";
+  return cause("all-wrong", cat("all elements of a ", line, " are the same number"),
+               cat("which index of an input moves with the ", moves, " of the result?"));
+}
+
+/// By what every right element was multiplied; nothing where it is not the same for all.
 std::optional<double> factor_of(const PuzzleMatrix& m) {
   std::optional<double> out;
   for (index_t i = 0; i < m.rows * m.cols; ++i) {
@@ -222,10 +243,15 @@ Cause cause_of_places(const PuzzleCase& c, const PuzzleMatrix& m) {
   const auto [rows, cols, is_edge] = blocks;
   Cause numbers = of_numbers(m);
   if (!numbers.id.empty()) return numbers;
-  if (const index_t t = turned_pieces(m))
+  if (const index_t t = turned_pieces(c, m))
     return cause("tile-transposed",
                  cat("inside of each piece of ", t, " x ", t, " rows and columns are swapped"),
-                 "sum[i][j] belongs to C(row + i, col + j)");
+                 t == c.block[0] && t == c.block[1]
+                     ? "the row comes first: (y, x), where y counts rows and x counts columns"
+                     : "a row's number goes with i and a column's with j, in the products and in "
+                       "C(row + i, col + j) = sum[i][j]");
+  for (const bool of_columns : {false, true})
+    if (Cause same = of_same_numbers(m, of_columns); !same.id.empty()) return same;
   if (rows * cols > 1 && diagonal_tiles(m, rows, cols))
     return cause("some-blocks", "right only where block.x and block.y are the same",
                  "one of the two is used where the other belongs: y counts rows, x columns");

@@ -21,6 +21,11 @@ Cause in_one_line(const Meeting& m, const PuzzleFinding& f) {
   const bool has_barrier =
       m.loop.first > 0 && barrier_between(m.source, m.first, m.loop.last + 1) > 0;
   const bool reads = f.problem.find(" reads ") != std::string::npos;
+  if (f.problem.find(" the same value to it ") != std::string::npos)
+    return cause("written-again",
+                 cat("in line ", m.last, " several threads write the same value to one element of ",
+                     f.tensor),
+                 "one thread for each element: which of them should write it in this line?");
   if (has_barrier && reads)
     return cause(
         "too-many-in-a-round",

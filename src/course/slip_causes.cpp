@@ -107,21 +107,94 @@ struct SlipReader {
                  cat(a, ".0f / ", b));
   }
 
-  /// "int sum = 0;" that accumulates products of floats, though results are not integers.
+  /// "A(row, k)", "s.b(k, col)": an element of a tensor of the kernel, or of a tile of floats.
+  bool is_element(std::size_t i) const {
+    if (text.is(".", i + 1)) i += 2;
+    if (i >= text.tokens.size() || !text.is("(", i + 1)) return false;
+    const SourceName* const name = declared_at(text, i);
+    if (name != nullptr && name->kind == SourceName::Kind::member)
+      return name->type.starts_with("Tile<float");
+    return c != nullptr && std::any_of(c->coverage.begin(), c->coverage.end(), [&](const auto& t) {
+             return t.tensor == text.tokens[i].text;
+           });
+  }
+
+  /// "int sum = 0;" that products of floats are added to, "int b = s.b(k, col);", where results are
+  /// no whole numbers.
   Cause whole_sum(std::size_t i) const {
-    if (c == nullptr || !text.is("=", i + 1) || !text.is("fma", i + 2)) return {};
+    if (c == nullptr || !text.is("=", i + 1) || !(text.is("fma", i + 2) || is_element(i + 2)))
+      return {};
     const SourceName* const name = text.names.visible(text.tokens[i].text, i);
-    const bool is_whole =
-        name != nullptr && (name->type == "int" || name->type == "index_t" || name->type == "long");
+    std::string type = name != nullptr ? name->type : "";
+    if (type.starts_with("const ")) type.erase(0, 6);
+    const bool is_whole = type == "int" || type == "index_t" || type == "long";
     const bool has_fraction = std::any_of(c->outputs.begin(), c->outputs.end(), [](const auto& m) {
       return std::any_of(m.expected.begin(), m.expected.end(),
                          [](double x) { return x != std::floor(x); });
     });
     if (!is_whole || !has_fraction) return {};
     return cause("whole-numbers",
-                 cat("line ", name->line, " declares ", name->name, " as ", name->type,
+                 cat("line ", name->line, " declares ", name->name, " as ", type,
                      ": it holds whole numbers only"),
-                 cat("float ", name->name));
+                 cat("float, not int: float ", name->name));
+  }
+
+  /// Is the token in the braces of a function, and in no brackets inside of these?
+  bool is_in_body(std::size_t i) const {
+    while (i > 0) {
+      --i;
+      const std::size_t other = text.match[i];
+      if (other == kNoToken) continue;
+      if (other > i) return text.is("{", i);
+      i = other;
+    }
+    return false;
+  }
+
+  /// "out(i) == a(i) + 10;"
+  Cause comparison_alone(std::size_t i) const {
+    const bool begins = i > 0 && (text.is(";", i - 1) || text.is("{", i - 1) ||
+                                  text.is("}", i - 1) || text.is(")", i - 1));
+    const bool is_word = !text.tokens[i].is_name() || is_keyword(text.tokens[i].text);
+    if (!begins || is_word || text.is_member(i) || !is_in_body(i)) return {};
+    for (std::size_t j = i + 1; j < text.tokens.size() && !text.is(";", j); ++j) {
+      if (text.match[j] != kNoToken && text.match[j] > j) j = text.match[j];
+      if (!text.is("==", j) && !text.is(".", j) && !text.is(")", j) && !text.is("]", j) &&
+          !text.tokens[j].is_name())
+        return {};
+      if (text.is("==", j))
+        return cause("compares-only",
+                     cat(in_line(i), "== compares, and what it finds is used for nothing"),
+                     cat(text_of_tokens(text.tokens, i, j), " = ... stores"));
+    }
+    return {};
+  }
+
+  /// "by_rows = (tuple(3, 5), tuple(5, 1));", of which the last part alone is the value.
+  Cause comma_alone(std::size_t i) const {
+    if (!text.is("=", i) || !text.is("(", i + 1) || text.match[i + 1] == kNoToken || i == 0)
+      return {};
+    const std::size_t end = text.match[i + 1];
+    const auto parts = text.arguments(i + 1);
+    if (!text.is(";", end + 1) || parts.size() < 2) return {};
+    const std::string all = text_of_tokens(text.tokens, i + 1, end + 1);
+    return cause("comma",
+                 cat(in_line(i), "the value of ", all, " is its last part alone, ", parts.back()),
+                 cat(text.tokens[i - 1].text, all, "; without = gives all of them"));
+  }
+
+  /// "t.atomic_add(sum, C(row, col))"
+  Cause atomic_of_local(std::size_t i) const {
+    if (!text.tokens[i].text.starts_with("atomic_") || !text.is("(", i + 1) || !text.is(",", i + 3))
+      return {};
+    const SourceName* const name = text.names.visible(text.tokens[i + 2].text, i);
+    if (name == nullptr || name->kind != SourceName::Kind::variable || !is_builtin_type(name->type))
+      return {};
+    return cause("atomic-of-local",
+                 cat(in_line(i), text.tokens[i].text, " changes ", name->name,
+                     ", which each thread has for itself"),
+                 cat("t.", text.tokens[i].text, "(C(row, col), ", name->name,
+                     "): the element that changes comes first"));
   }
 
   /// Is the outer one used after the scope of the inner one, before it is assigned again?
@@ -148,6 +221,46 @@ struct SlipReader {
             cat(name.name, " = ..., without ", name.type, ", is the one of line ", other.line));
     }
     return {};
+  }
+
+  /// Is the token one that stores into what is before it, whatever that held?
+  bool stores_at(std::size_t i) const { return text.is("=", i) && !text.is("=", i + 1); }
+
+  /// "float total;" and then "total += x", "float a[4];" whose elements are only read.
+  Cause never_set(const SourceName& name) const {
+    std::string type = name.type;
+    if (type.ends_with("[]")) type.erase(type.size() - 2);
+    if (name.kind != SourceName::Kind::variable || !is_builtin_type(type)) return {};
+    std::size_t next = name.token + 1;
+    while (text.is("[", next)) next = text.match[next] + 1;
+    if (!text.is(";", next) && !text.is(",", next)) return {};
+    bool is_read = false;
+    for (std::size_t i = name.token + 1; i < name.end && i < text.tokens.size(); ++i) {
+      if (!text.tokens[i].is(name.name) || text.is_member(i) ||
+          text.names.visible(name.name, i) != &name)
+        continue;
+      std::size_t behind = i + 1;
+      while (text.is("[", behind)) behind = text.match[behind] + 1;
+      const bool is_passed_on = (text.is("&", i - 1) && !text.tokens[i - 2].is_name()) ||
+                                (name.is_array() && behind == i + 1);
+      if (is_passed_on || text.is("++", i - 1)) return {};
+      if (stores_at(behind)) {
+        bool reads_itself = false;
+        for (std::size_t j = behind; j < text.tokens.size() && !text.is(";", j); ++j)
+          reads_itself = reads_itself || (text.tokens[j].is(name.name) && !text.is_member(j));
+        if (!reads_itself) return {};
+      }
+      is_read = true;
+    }
+    if (!is_read) return {};
+    return cause(
+        "no-first-value",
+        cat("line ", name.line, " declares ", name.name,
+            name.is_array() ? ", and its elements are read before a number is stored in them"
+                            : ", which is read before a number is stored in it"),
+        name.is_array() ? cat(name.name, "[...] = ...; before they are read, or ", type, " ",
+                              name.name, "[...] = {};")
+                        : cat(type, " ", name.name, " = 0;"));
   }
 
   /// Two lines that look governed by an if or a for, which governs one.
@@ -190,12 +303,25 @@ Cause cause_of_slip(const PuzzleAttempt& attempt, const PuzzleCase* c) {
     for (const auto rule :
          {&SlipReader::assignment, &SlipReader::empty_body, &SlipReader::block_size,
           &SlipReader::flat_index, &SlipReader::whole_division, &SlipReader::whole_sum,
+          &SlipReader::comparison_alone, &SlipReader::atomic_of_local, &SlipReader::comma_alone,
           &SlipReader::missing_braces})
       if (Cause out = (slips.*rule)(i); !out.id.empty()) return out;
   }
+  for (const auto& name : text.names.all()) {
+    if (!is_inside(name.line)) continue;
+    if (Cause out = slips.declared_again(name); !out.id.empty()) return out;
+  }
+  return {};
+}
+
+Cause cause_of_no_value(const PuzzleAttempt& attempt, const PuzzleCase& c) {
+  const LearnersText text(attempt.source);
+  if (wrong_bracket(text.tokens).line > 0) return {};
+  const SlipReader slips{text, &c};
+  const Loop kernel = kernel_named(attempt.source, c.kernel);
   for (const auto& name : text.names.all())
-    if (is_inside(name.line))
-      if (Cause out = slips.declared_again(name); !out.id.empty()) return out;
+    if (kernel.first <= name.line && name.line <= kernel.last)
+      if (Cause out = slips.never_set(name); !out.id.empty()) return out;
   return {};
 }
 

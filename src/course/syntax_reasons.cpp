@@ -107,6 +107,9 @@ ErrorReason reason_of_semicolon(const CompilerSays& error, const LearnersText& t
             (text.tokens[at].line == error.line && text.tokens[at].column < error.column)))
       ++at;
   }
+  if (error.message.find("at end of member declaration") != std::string::npos &&
+      at < text.tokens.size() && text.tokens[at].column <= error.column)
+    ++at;  // GCC points at the last token of the member
   if (at == 0) return {};
   const SourceToken& before = text.tokens[at - 1];
   const bool is_last = at >= text.tokens.size();

@@ -287,6 +287,18 @@ namespace {
 
 /// For a static_assert that a call in this line has violated: the name of the call.
 std::string advice_of_refusal(const CompilerSays& error, const LearnersText& text) {
+  if (says(error, "a tensor takes one coordinate")) {
+    const auto here = text.line(error.line);
+    for (std::size_t i = here.first; i < here.last; ++i) {
+      const SourceName* const name = text.is_member(i) ? declared_at(text, i) : nullptr;
+      if (name == nullptr || !name->type.starts_with("Tile<")) continue;
+      const auto commas = std::count(name->type.begin(), name->type.end(), ',');
+      if (commas != 2)
+        return cat(name->name, " is declared with ",
+                   commas == 1 ? "1 extent" : cat(commas, " extents"), " in line ", name->line,
+                   ": Tile<float, rows, columns> ", name->name, ";");
+    }
+  }
   if (says(error, "a tensor takes one coordinate"))
     return "a vector has one index, (i), and a matrix has two, (row, col)";
   const auto range = text.line(error.line);
@@ -307,7 +319,13 @@ ErrorReason reason_of_types(const CompilerSays& error, const LearnersText& text)
   static const std::regex sentence(
       "static assertion failed(?: due to requirement '[^']*')?: (.*)$|static_assert failed(?: due "
       "to requirement '[^']*')? \"(.*)\"$");
+  static const std::regex no_template(R"('(?:\w+::)*(\w+)' is not a template)");
   std::smatch match;
+  if (std::regex_search(error.message, match, no_template)) {
+    const KernelWord* const word = kernel_word(match[1].str());
+    return {"not-a-template", cat(match[1].str(), " takes nothing between < and >"),
+            word != nullptr ? std::string(word->usage) : "leave the < and > out"};
+  }
   if (std::regex_search(error.message, match, again)) {
     const std::string name = match[1].str();
     for (const auto& each : text.names.all())
