@@ -106,7 +106,7 @@ void check_request(const shell::Context& context, const MultiplyRequest& request
 void take_gram(MultiplyRequest& request) {
   if (request.gram != request.b.empty())
     throw Error(Category::argument,
-                request.gram ? "--gram multiplies A by its transpose" : "no right matrix named",
+                request.gram ? "--gram multiplies A by its transpose" : "B is required",
                 request.gram ? "no B" : "two files, or one and --gram");
   if (!request.gram) return;
   if (request.transpose_b)
