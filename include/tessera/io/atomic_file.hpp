@@ -40,8 +40,7 @@ index_t other_names(const std::string& path);
 /// and SIGPIPE raised by its writes are absorbed.
 class AtomicFile {
  public:
-  explicit AtomicFile(std::string path, Overwrite overwrite,
-                      Unfinished unfinished = Unfinished::remove);
+  AtomicFile(std::string path, Overwrite overwrite, Unfinished unfinished = Unfinished::remove);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
