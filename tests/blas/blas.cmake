@@ -1,5 +1,5 @@
 # The BLAS: its functions are called from C++, the library is loaded into other programs from Python.
-add_room_test(blas 1 tessera_blas tessera::core)
+add_component_test(blas 1 tessera_blas tessera::core)
 file(GLOB reference_blas /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/blas/libblas.so.3)
 target_compile_definitions(blas_test PRIVATE TESSERA_REFERENCE_BLAS="${reference_blas}")
 find_package(OpenMP COMPONENTS CXX)

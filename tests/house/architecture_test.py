@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/architecture.md: its rooms are those that there are, and the calls that it follows are in the source."""
+"""docs/architecture.md: its components are those that there are, and the calls that it follows are in the source."""
 import pathlib
 import re
 import sys
@@ -31,8 +31,8 @@ class Architecture(unittest.TestCase):
         return {"make_kernels": "kernels_"}.get(name, name)
 
     def test_every_room_is_described(self):
-        rooms = {path.name for top in ("include/tessera", "src") for path in (cases.ROOT / top).iterdir() if path.is_dir()}
-        self.assertEqual(rooms - {"python"}, set(re.findall(r"^\| `(\w+)` \|", PAGE, re.M)))
+        components = {path.name for top in ("include/tessera", "src") for path in (cases.ROOT / top).iterdir() if path.is_dir()}
+        self.assertEqual(components - {"python"}, set(re.findall(r"^\| `(\w+)` \|", PAGE, re.M)))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What is installed is for users: each header of include/ is included by another one, a document, an example, the course, a test, or
-the programs that the command makes of a user's file. What only src includes belongs there, in its room or in src/base."""
+the programs that the command makes of a user's file. What only src includes belongs there, in its component or in src/base."""
 import pathlib
 import re
 import sys

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Includes point towards core, never away: reads every include line of include/ and src/ and names the one that offends.
 
-The order is the one of docs/architecture.md. A room may include itself and what KNOWS says. Every file of src knows base. Rooms that
+The order is the one of docs/architecture.md. A component may include itself and what KNOWS says. Every file of src knows base. Rooms that
 must not know one another (kernels, cpu, check) do not meet below matmul.
 """
 import pathlib
@@ -42,8 +42,8 @@ KNOWS = {
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
-def room_of(path):
-    """The room of a file below include/tessera or src, by its first folder; None for others."""
+def component_of(path):
+    """The component of a file below include/tessera or src, by its first folder; None for others."""
     parts = path.parts
     if parts[:2] == ("include", "tessera"):
         return parts[2] if len(parts) > 3 else "public"
@@ -56,12 +56,12 @@ def offences(root):
     files = [f for top in ("include", "src") for f in (root / top).rglob("*") if f.suffix in (".hpp", ".cpp", ".cuh", ".cu")]
     for file in sorted(files):
         where = file.relative_to(root)
-        room = room_of(where)
+        component = component_of(where)
         public = where.parts[0] == "include"
-        if room == "public":
+        if component == "public":
             continue  # a header that gathers others
-        if room not in KNOWS:
-            found.append(f"{where}: the folder '{room}' is not in the order of the layers")
+        if component not in KNOWS:
+            found.append(f"{where}: the folder '{component}' is not in the order of the layers")
             continue
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
             match = INCLUDE.match(line)
@@ -73,17 +73,17 @@ def offences(root):
                 other = name.split("/")[1]
                 if not (root / "include" / name).is_file():
                     found.append(said + "there is no such header")
-                elif other != room and other not in KNOWS[room]:
-                    found.append(said + f"{room} may include {', '.join(sorted(KNOWS[room])) or 'nothing of the project'}, not {other}")
+                elif other != component and other not in KNOWS[component]:
+                    found.append(said + f"{component} may include {', '.join(sorted(KNOWS[component])) or 'nothing of the project'}, not {other}")
             elif quote == '"':
                 if public:
                     found.append(said + "a public header includes others as \"tessera/...\"")
                 elif "/" in name and (root / "src" / name).is_file():
                     other = name.split("/")[0]
-                    if other not in {room, "base"} and other not in KNOWS[room]:
-                        found.append(said + f"{room} may include {', '.join(sorted(KNOWS[room])) or 'nothing of the project'}, not {other}")
-                elif not (file.parent / name).resolve().is_relative_to((root / "src" / room).resolve()):
-                    found.append(said + f"private headers of another room than {room}")
+                    if other not in {component, "base"} and other not in KNOWS[component]:
+                        found.append(said + f"{component} may include {', '.join(sorted(KNOWS[component])) or 'nothing of the project'}, not {other}")
+                elif not (file.parent / name).resolve().is_relative_to((root / "src" / component).resolve()):
+                    found.append(said + f"private headers of another component than {component}")
             elif public and re.match(r"(fmt/|nlohmann/|iostream$|CLI/|boost/|zip\.h)", name):
                 found.append(said + "public headers do without this one: it makes everyone's build slow")
     return found
@@ -120,7 +120,7 @@ class Includes(unittest.TestCase):
             text = "\n".join(offences(root))
             for wanted in ("include/tessera/layout/layout.hpp:3: ", "layout may include core, not kernels",
                            "check/a.hpp:1: ", "not kernels", "tensor/a.hpp:1: ", "src/io/a.cpp:1: ",
-                           "private headers of another room", "src/io/a.cpp:2: ", "no such header", "'unheard'",
+                           "private headers of another component", "src/io/a.cpp:2: ", "no such header", "'unheard'",
                            "src/bench/a.cpp:2: ", "shell, tensor, not cli"):
                 self.assertIn(wanted, text)
             self.assertEqual(len(text.splitlines()), 7)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is built alone: a target compiles the rooms that it stands on and no other."""
+"""What is built alone: a target compiles the components that it stands on and no other."""
 import re
 import subprocess
 import sys
@@ -10,7 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import cases  # noqa: E402
 
 
-def rooms(target):
+def components(target):
     """The folders of src whose sources are compiled for a target."""
     said = subprocess.run(["ninja", "-C", cases.options.build, "-t", "commands", target], capture_output=True, text=True)
     if said.returncode != 0:
@@ -20,15 +20,15 @@ def rooms(target):
 
 class Targets(unittest.TestCase):
     def test_the_blas_is_the_packed_path_and_its_entry_points(self):
-        self.assertEqual(rooms("tessera_blas"), {"base", "core", "cpu", "blas"})
+        self.assertEqual(components("tessera_blas"), {"base", "core", "cpu", "blas"})
 
     def test_a_room_and_its_tests_need_what_they_link_to_and_no_kernel(self):
-        self.assertEqual(rooms("layout_test"), {"base", "core", "layout"})
-        self.assertEqual(rooms("tessera_check"), {"base", "core", "layout", "tensor", "simt", "check"})
-        self.assertNotIn("matmul", rooms("quick_tests"))
+        self.assertEqual(components("layout_test"), {"base", "core", "layout"})
+        self.assertEqual(components("tessera_check"), {"base", "core", "layout", "tensor", "simt", "check"})
+        self.assertNotIn("matmul", components("quick_tests"))
 
     def test_the_library_is_made_of_all_rooms_but_those_of_programs(self):
-        self.assertEqual(rooms("tessera_library"), {"base", "core", "layout", "tensor", "io", "simt", "cpu", "cuda", "check", "device", "matmul",
+        self.assertEqual(components("tessera_library"), {"base", "core", "layout", "tensor", "io", "simt", "cpu", "cuda", "check", "device", "matmul",
                                                     "puzzle", "scale"})
 
 

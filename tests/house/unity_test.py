@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The rooms compile with -DCMAKE_UNITY_BUILD=ON, as the wheel and the course are built: many files as one. Only the syntax is checked, as
+"""The components compile with -DCMAKE_UNITY_BUILD=ON, as the wheel and the course are built: many files as one. Only the syntax is checked, as
 code takes most of the time and is compiled by others."""
 import concurrent.futures
 import json
