@@ -271,7 +271,7 @@ void add_check(CLI::App& root, shell::Context& context) {
   shell::add_arguments(*app, "FILES", "FILE", request->more_files,
                        "Further files of a program in plain CUDA");
   shell::add_text(*app, "--args", "WORDS", request->arguments,
-                  "Arguments of a program in plain CUDA, as one word");
+                  "Arguments of a program in plain CUDA, quoted as one argument");
   shell::add_text(*app, "--launch", "LAUNCH", request->launch,
                   "Launch one kernel of FILE.cu in place of its main(): 'kernel<<<dim3(4, 4), "
                   "256>>>(A: f32[m,k], n: n)'");

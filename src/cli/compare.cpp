@@ -324,7 +324,7 @@ void add_compare(CLI::App& root, shell::Context& context) {
   shell::add_choice(*app, "--data", request->data, {"uniform", "integers", "graded"},
                     "Elements in [-1,1) (default), from -8 to 8, or of many magnitudes");
   shell::add_flag(*app, "--list", request->list,
-                  "List the algorithms with their tiles and types, and end");
+                  "List the algorithms with their tiles and types, and exit");
   shell::add_json_option(*app, context, "One JSON document on stdout");
   shell::on_run(*app, context, [&context, request] { return run_compare(context, *request); });
 }

@@ -145,7 +145,7 @@ void add_explain(CLI::App& root, shell::Context& context) {
   shell::add_arguments(*app, "FILES", "FILE", request->more_files,
                        "Further files of a program in plain CUDA");
   shell::add_text(*app, "--args", "WORDS", request->arguments,
-                  "Arguments of a program in plain CUDA, as one word");
+                  "Arguments of a program in plain CUDA, quoted as one argument");
   shell::add_text(*app, "--launch", "LAUNCH", request->launch,
                   "Launch one kernel of FILE.cu in place of its main(), as 'tessera check' does");
   shell::add_compiler_flags(*app, request->flags);

@@ -89,7 +89,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
 }
 
 void add_common_options(CLI::App& app, Context& context) {
-  app.set_help_flag("-h,--help", "Show this help and end");
+  app.set_help_flag("-h,--help", "Show this help and exit");
   app.add_flag("-q,--quiet", context.quiet, "No notes and no progress on stderr, only errors");
   app.add_flag_function(
       "-v,--verbose",
@@ -151,7 +151,7 @@ CLI::Option* add_text(CLI::App& app, std::string flags, std::string type_name, s
 }
 
 void add_compiler_flags(CLI::App& app, std::string& flags) {
-  add_text(app, "--cxxflags", "FLAGS", flags, "Further options of the compiler, as one word");
+  add_text(app, "--cxxflags", "FLAGS", flags, "Further options of the compiler, quoted as one argument");
   const auto add = [&](const char* option, const char* type_name, const char* description) {
     const auto append = [&flags, option](const std::vector<std::string>& values) {
       for (const std::string& each : values)
