@@ -31,7 +31,6 @@ shell::Types types_of(const Problem& problem) {
   return {problem.in, problem.out, problem.type_of_b()};
 }
 
-/// NaN and infinity have no JSON number.
 }  // namespace
 
 ordered_json to_json(const Comparison& comparison, const std::vector<Compared>& results) {
