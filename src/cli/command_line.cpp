@@ -154,7 +154,8 @@ int command_line(int argc, char** argv, shell::Context& context) {
   root.require_subcommand(0, 1);
   shell::add_common_options(root, context);
   bool version = false, list = false;
-  root.add_flag("--version", version, "Show version, compiler, instruction sets and CUDA, and exit");
+  root.add_flag("--version", version,
+                "Show version, compiler, instruction sets and CUDA, and exit");
   root.add_flag("--list", list,
                 "List all commands, algorithms, element types and help topics, and exit");
   add_commands(root, context);

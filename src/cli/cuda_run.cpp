@@ -51,7 +51,8 @@ void add_cuda_run(CLI::App& root, shell::Context& context) {
                                      "--args '1024 100'");
   shell::add_arguments(*app, "FILES", "FILE", request->files, "The files of the program")
       ->required();
-  shell::add_text(*app, "--args", "WORDS", request->arguments, "Its arguments, quoted as one argument");
+  shell::add_text(*app, "--args", "WORDS", request->arguments,
+                  "Its arguments, quoted as one argument");
   shell::add_compiler_flags(*app, request->flags);
   shell::on_run(*app, context, [request] { return run_cuda(*request); });
 }

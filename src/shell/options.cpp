@@ -151,7 +151,8 @@ CLI::Option* add_text(CLI::App& app, std::string flags, std::string type_name, s
 }
 
 void add_compiler_flags(CLI::App& app, std::string& flags) {
-  add_text(app, "--cxxflags", "FLAGS", flags, "Further options of the compiler, quoted as one argument");
+  add_text(app, "--cxxflags", "FLAGS", flags,
+           "Further options of the compiler, quoted as one argument");
   const auto add = [&](const char* option, const char* type_name, const char* description) {
     const auto append = [&flags, option](const std::vector<std::string>& values) {
       for (const std::string& each : values)
