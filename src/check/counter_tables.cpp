@@ -13,8 +13,32 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
+std::size_t width_of(const Rows& rows) {
+  std::size_t out = 0;
+  for (std::size_t i = 0; i < rows[0].size(); ++i) {
+    std::size_t widest = 0;
+    for (const auto& row : rows) widest = std::max(widest, i < row.size() ? row[i].size() : 0);
+    out += 2 + widest;
+  }
+  return out;
+}
+
+/// Removes columns, in this order, until the table fits; a line below the table names them.
+std::string fit(Rows& rows, std::size_t columns) {
+  std::string omitted;
+  for (const char* title : {"ideal", "lanes", "flops", "bytes"}) {
+    if (columns == 0 || width_of(rows) <= columns) break;
+    const auto at = std::find(rows[0].begin(), rows[0].end(), title) - rows[0].begin();
+    for (auto& row : rows)
+      if (at < std::ssize(row)) row.erase(row.begin() + at);
+    omitted += cat(omitted.empty() ? "" : ", ", title);
+  }
+  return omitted.empty() ? "" : cat("  omitted to fit the width: ", omitted, "\n");
+}
+
 /// The first column to the left, the others to the right; the first row is the head.
-std::string text_table(const Rows& rows) {
+std::string text_table(Rows rows, std::size_t columns) {
+  const std::string omitted = fit(rows, columns);
   std::vector<std::size_t> widths(rows[0].size());
   for (const auto& row : rows)
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
@@ -27,7 +51,7 @@ std::string text_table(const Rows& rows) {
     }
     out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }
-  return out;
+  return out + omitted;
 }
 
 /// a / b with two digits; nothing where b is 0.
@@ -66,7 +90,7 @@ std::vector<std::string> row_of(std::string label, const Counters& c) {
 
 }  // namespace
 
-std::string line_table(const Report& report) {
+std::string line_table(const Report& report, std::size_t columns) {
   Rows rows = {head("")};
   for (const LineCounters& line : report.by_line) {
     const Counters& c = line.counters;
@@ -75,17 +99,17 @@ std::string line_table(const Report& report) {
     rows.push_back(row_of(cat(file.substr(file.rfind('/') + 1), ":", line.location.line), c));
   }
   rows.push_back(row_of("total", report.total));
-  return text_table(rows);
+  return text_table(std::move(rows), columns);
 }
 
-std::string superstep_table(const Report& report) {
+std::string superstep_table(const Report& report, std::size_t columns) {
   Rows rows = {head("")};
   for (const SuperstepCounters& step : report.by_superstep)
     rows.push_back(row_of(cat(step.name, " x ", step.times), step.counters));
-  return text_table(rows);
+  return text_table(std::move(rows), columns);
 }
 
-std::string instruction_table(const Counters& c) {
+std::string instruction_table(const Counters& c, std::size_t columns) {
   Rows rows = {{"", "times", "sectors", "waves", "ideal", "bytes"}};
   const auto add = [&](const char* kind, std::int64_t times,
                        std::vector<std::int64_t> others = {}) {
@@ -115,7 +139,7 @@ std::string instruction_table(const Counters& c) {
   add("vote", c.votes);
   add("barrier of a warp", c.warp_barriers);
   add("barrier of a block", c.block_barriers);
-  return text_table(rows);
+  return text_table(std::move(rows), columns);
 }
 
 std::vector<std::string> counter_notes(const Counters& c) {

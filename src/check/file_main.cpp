@@ -28,6 +28,7 @@ struct Printing {
   std::string device = "h200", source, report;
   ProductProblem problem;
   bool sized = false;
+  std::size_t columns = 0;  ///< of the terminal where the report is printed; 0: any
 };
 
 bool set(ProductProblem& problem, std::string_view key, const std::string& value) {
@@ -59,6 +60,7 @@ void set(Options& options, Printing& printing, std::string_view key, const std::
   else if (key == "device") printing.device = options.device = value;
   else if (key == "source") printing.source = value;
   else if (key == "sized") printing.sized = value == "1";
+  else if (key == "columns") printing.columns = std::strtoul(value.c_str(), nullptr, 10);
   else if (key == "report") printing.report = value;
   else if (const Format* const other = find_format(key)) printing.others.emplace_back(other, value);
 }
@@ -88,8 +90,8 @@ int print(const Printing& to, Report report) {
   const int code = exit_code(report.summary);
   bool written = true;
   for (const auto& [format, file] : to.others)
-    written = written && write(file, format->text(report, device, read_source));
-  written = written && leave(to, code, to.format->text(report, device, read_source));
+    written = written && write(file, format->text(report, device, read_source, 0));
+  written = written && leave(to, code, to.format->text(report, device, read_source, to.columns));
   if (written) return code;
   std::fputs("tessera check: the report cannot be written\n", stderr);
   return kCouldNotCheck;

@@ -102,11 +102,11 @@ std::string launches_text(const Report& report) {
   return "launches\n" + out + "\n";
 }
 
-std::string counters_text(const Report& report) {
+std::string counters_text(const Report& report, std::size_t columns) {
   std::string out =
       cat("\nrequests of warps by line; sectors, wavefronts and lanes of each request\n",
-          line_table(report), "\nby superstep\n", superstep_table(report),
-          "\ninstructions of warps\n", instruction_table(report.total));
+          line_table(report, columns), "\nby superstep\n", superstep_table(report, columns),
+          "\ninstructions of warps\n", instruction_table(report.total, columns));
   for (const std::string& note : counter_notes(report.total)) out += cat("  note: ", note, "\n");
   return out + "\n";
 }
@@ -134,7 +134,7 @@ std::string summary_line(const Report& report) {
   return s.timed_out ? out + ", stopped at the time limit" : out;
 }
 
-std::string to_text(const Report& report, const DeviceModel& device) {
+std::string to_text(const Report& report, const DeviceModel& device, std::size_t columns) {
   std::string out = cat("kernel ", report.kernel, report.problem.empty() ? "" : ": ",
                         report.problem, "\n", "grid ", to_string(report.grid), ", blocks of ",
                         to_string(report.block), " threads, order ", report.order, "\n\n");
@@ -142,7 +142,7 @@ std::string to_text(const Report& report, const DeviceModel& device) {
   for (const auto& finding : report.findings) out += finding_text(finding);
   if (!report.coverage.empty()) out += "tensors\n";
   for (const auto& each : report.coverage) out += coverage_text(each);
-  if (!report.by_line.empty()) out += counters_text(report);
+  if (!report.by_line.empty()) out += counters_text(report, columns);
   if (report.summary.checked_blocks > 0) out += device_text(report, device);
   out += suppressed_text(report);
   return out + summary_line(report) + "\n";

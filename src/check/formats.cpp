@@ -9,27 +9,35 @@ namespace tessera::check {
 
 namespace {
 
-/// For functions that need neither the device nor the sources.
+/// For functions that need only the report.
 template <std::string (*Text)(const Report&)>
-std::string alone(const Report& report, const DeviceModel&, const SourceReader&) {
+std::string alone(const Report& report, const DeviceModel&, const SourceReader&, std::size_t) {
   return Text(report);
 }
-template <std::string (*Text)(const Report&, const DeviceModel&)>
-std::string on_device(const Report& report, const DeviceModel& device, const SourceReader&) {
-  return Text(report, device);
+std::string text(const Report& report, const DeviceModel& device, const SourceReader&,
+                 std::size_t columns) {
+  return to_text(report, device, columns);
+}
+std::string json(const Report& report, const DeviceModel& device, const SourceReader&,
+                 std::size_t) {
+  return to_json(report, device);
+}
+std::string html(const Report& report, const DeviceModel& device, const SourceReader& source,
+                 std::size_t) {
+  return html_report(report, device, source);
 }
 
 }  // namespace
 
 std::span<const Format> formats() {
   static constexpr Format kFormats[] = {
-      {"text", "for people: findings, counters, what the kernel costs", on_device<to_text>},
-      {"json", "one document with everything", on_device<to_json>},
+      {"text", "for people: findings, counters, what the kernel costs", text},
+      {"json", "one document with everything", json},
       {"gcc", "file:line:column: error: ..., which editors jump to", alone<to_gcc>},
       {"sarif", "SARIF 2.1.0, for code scanning", alone<to_sarif>},
       {"github", "annotations of GitHub Actions", alone<to_github>},
       {"junit", "a case for each finding", alone<to_junit>},
-      {"html", "a page with source, pictures and roofline", html_report}};
+      {"html", "a page with source, pictures and roofline", html}};
   return kFormats;
 }
 

@@ -8,6 +8,7 @@
 #include "plain_cuda/build.hpp"
 #include "process/cuda_text.hpp"
 #include "process/program.hpp"
+#include "shell/context.hpp"
 #include "tessera/check/file.hpp"
 
 namespace tessera::cli {
@@ -38,6 +39,7 @@ std::vector<std::string> arguments_of(const FileCheck& check, const fs::path& fo
                                   cat("sized=", check.sized ? 1 : 0),
                                   cat("format=", check.format),
                                   cat("source=", check.compilation.source.string()),
+                                  cat("columns=", shell::terminal_columns(shell::Stream::out)),
                                   cat("device=", kernel.device)};
   if (!check.suppress.empty()) out.push_back("suppress=" + check.suppress);
   if (!check.problem.empty()) out.push_back("problem=" + check.problem);
@@ -131,11 +133,13 @@ fs::path program_of(const FileCheck& check, const fs::path& folder) {
 FileReport written(const check::Report& report, const check::DeviceModel& device,
                    const std::string& format, const std::vector<std::string>& others,
                    const check::SourceReader& source) {
-  const auto in = [&](const std::string& name) {
-    return check::find_format(name)->text(report, device, source);
+  const auto in = [&](const std::string& name, std::size_t columns) {
+    return check::find_format(name)->text(report, device, source, columns);
   };
-  FileReport out{.code = check::exit_code(report.summary), .printed = in(format), .others = {}};
-  for (const std::string& each : others) out.others[each] = in(each);
+  FileReport out{.code = check::exit_code(report.summary),
+                 .printed = in(format, shell::terminal_columns(shell::Stream::out)),
+                 .others = {}};
+  for (const std::string& each : others) out.others[each] = in(each, 0);
   return out;
 }
 

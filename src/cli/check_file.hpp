@@ -37,7 +37,8 @@ struct FileReport {
   std::string printed;
   std::map<std::string, std::string> others;  ///< by format
 };
-/// A report in the requested formats. `source` reads the files that it names.
+/// A report in the requested formats; what is printed fits the terminal. `source` reads the files
+/// that it names.
 FileReport written(const check::Report& report, const check::DeviceModel& device,
                    const std::string& format, const std::vector<std::string>& others,
                    const check::SourceReader& source);

@@ -155,7 +155,7 @@ std::string in_format(const std::string& format, const SweepRequest& request,
   if (format == "text") return text_of(request, tile, swept, columns);
   if (format == "json") return json_of(request, tile, swept);
   return check::find_format(format)->text(
-      swept.merged(), check::device_model(request.kernel.device), check::read_source);
+      swept.merged(), check::device_model(request.kernel.device), check::read_source, columns);
 }
 
 CheckedKernel kernel_of(CheckedKernel kernel, const check::SweepCase& one, double seconds_left) {

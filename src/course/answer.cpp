@@ -294,7 +294,7 @@ std::string answer_text(const shell::Context& context, const Puzzle& puzzle,
                            &c == wrong ? shell::Ink::red : shell::Ink::green) +
              "\n";
       // On a terminal, lists of right numbers would hide everything else.
-      const bool is_short = shown == Shown::few && shell::terminal_columns(shell::Stream::out) > 0;
+      const bool is_short = shown == Shown::few && shell::is_terminal(shell::Stream::out);
       const std::size_t most = is_original && !is_short ? kMostOfOriginals : kMostPrinted;
       if (!c.is_brief || &c == wrong)
         for (const auto& m : c.outputs) out += out_and_expected(m, most);

@@ -61,6 +61,8 @@ constexpr Known kKnown[] = {
     {"expected initializer before '[-+*/]='", "", "adds-to-new",
      "a variable that is only now declared has no value that something could be added to",
      "leave the type out, if the one above is meant"},
+    {"no matching function for call to '(tessera::)?zeros", "", "local-array",
+     "numbers of a thread's own are an array", "float name[n] = {};"},
     {"operator='.*'(float|double|int) \\[", "", "whole-array",
      "a whole array is used where one number is stored", "name[i]: one of its elements"},
     {"operator='.*Tile<.*Tensor<", "", "whole-tile",

@@ -95,6 +95,22 @@ std::optional<double> factor_of(const PuzzleMatrix& m) {
   return out;
 }
 
+/// Is each row of the result the right one times a number of its own?
+bool has_factor_of_rows(const PuzzleMatrix& m) {
+  if (m.rows < 2 || m.cols < 4) return false;
+  for (index_t row = 0; row < m.rows; ++row) {
+    double both = 0, largest = 0, squares = 0;
+    for (index_t i = row * m.cols; i < (row + 1) * m.cols; ++i) {
+      both += got(m, i) * expected(m, i), squares += expected(m, i) * expected(m, i);
+      largest = std::max(largest, std::abs(got(m, i)));
+    }
+    if (squares == 0 || both == 0) return false;
+    for (index_t i = row * m.cols; i < (row + 1) * m.cols; ++i)
+      if (std::abs(got(m, i) - both / squares * expected(m, i)) > 1e-4 * largest) return false;
+  }
+  return true;
+}
+
 /// The difference between every element and the right one; nothing if it varies.
 std::optional<double> offset_of(const PuzzleMatrix& m) {
   const double out = got(m, 0) - expected(m, 0);
@@ -129,6 +145,9 @@ Cause of_numbers(const PuzzleMatrix& m) {
     return cause("factor", cat("each element is a ", 1 / *factor, "th of the right one"),
                  "look for what is left out, or divided once too often");
   if (factor) return cause("factor", cat("each element is ", *factor, " times the right one"));
+  if (has_factor_of_rows(m))
+    return cause("factor", "each row is a multiple of the right one, and each of another",
+                 "what are the numbers of a row multiplied with, or divided by?");
   if (const auto offset = offset_of(m))
     return cause("offset", cat("each element is ", std::abs(*offset), " too ",
                                *offset > 0 ? "large" : "small"));

@@ -92,6 +92,22 @@ ErrorReason reason_of_condition(const CompilerSays& error, const LearnersText& t
   return {};
 }
 
+/// "return" without its ;, so that the next line is its value.
+ErrorReason reason_of_open_return(const CompilerSays& error, const LearnersText& text) {
+  static const std::regex said("return-statement with a value|should not return a value");
+  if (!std::regex_search(error.message, said)) return {};
+  const auto range = text.line(error.line);
+  for (std::size_t i = range.last; i-- > 0;) {
+    if (text.is(";", i) && i < range.first) break;
+    const SourceToken& token = text.tokens[i];
+    if (!text.is("return", i) || i + 1 >= text.tokens.size()) continue;
+    if (text.tokens[i + 1].line == token.line) break;
+    return {"semicolon", cat("the ; is missing after the return in line ", token.line), "return;",
+            token.line, token.end()};
+  }
+  return {};
+}
+
 /// A ; that is missing at the end of a line, or between two words of one.
 ErrorReason reason_of_semicolon(const CompilerSays& error, const LearnersText& text) {
   static const std::regex said(
@@ -224,8 +240,8 @@ ErrorReason reason_of_syntax(const CompilerSays& error, const LearnersText& text
     if (ErrorReason out = reason_of_header(text, range); !out.cause.empty()) return out;
   }
   if (ErrorReason out = reason_of_tuple(text, range); !out.cause.empty()) return out;
-  for (const auto rule : {reason_of_body, reason_of_condition, reason_of_semicolon,
-                          reason_of_early_brace, reason_of_neighbours})
+  for (const auto rule : {reason_of_open_return, reason_of_body, reason_of_condition,
+                          reason_of_semicolon, reason_of_early_brace, reason_of_neighbours})
     if (ErrorReason out = rule(error, text); !out.cause.empty()) return out;
   return {};
 }

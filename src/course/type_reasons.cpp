@@ -98,7 +98,9 @@ ErrorReason reason_of_round_brackets(const LearnersText& text, LearnersText::Ran
               "is an operator like * missing, or another name meant?"};
     if (access.pairs > 1)
       return {"two-brackets", cat("all indices of ", access.name, " go in one pair of brackets"),
-              with_brackets(access)};
+              access.indices.size() <= 2
+                  ? with_brackets(access)
+                  : "a vector has one index, (i), and a matrix two, (row, col)"};
   }
   return {};
 }
@@ -274,9 +276,10 @@ ErrorReason reason_of_call(const CompilerSays& error, const LearnersText& text) 
   for (const auto& each : text.names.all())  // names that are both, such as tile
     if (each.name == name && each.kind == SourceName::Kind::member && !shared.empty() &&
         !text.is("<", at + 1) && !text.is_member(at))
-      return {"member-of-shared",
-              cat(name, " by itself is a function; that of struct ", each.owner, " is meant?"),
-              cat(shared, ".", name)};
+      return {
+          "member-of-shared",
+          cat(name, " by itself is a function; struct ", each.owner, " has a member of that name"),
+          cat(shared, ".", name)};
   std::string why = is_surplus ? cat(name, " is given more than it takes")
                                : missing_in_call(text, at, word->usage);
   if (why.empty()) why = cat(name, "() does not take these arguments");

@@ -49,10 +49,11 @@ bool is_terminal(Stream stream) {
 
 std::size_t terminal_columns(Stream stream) {
   winsize size{};
-  if (!is_terminal(stream) || ioctl(stream == Stream::out ? 1 : 2, TIOCGWINSZ, &size) != 0)
-    return 0;
-  if (size.ws_col > 0) return size.ws_col;
-  const char* columns = std::getenv("COLUMNS");  // for a terminal that does not report its width
+  const bool shows = is_terminal(stream);
+  if (shows && ioctl(stream == Stream::out ? 1 : 2, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    return size.ws_col;
+  if (!shows && stream == Stream::err) return 0;
+  const char* columns = std::getenv("COLUMNS");
   return columns == nullptr ? 0 : std::strtoul(columns, nullptr, 10);
 }
 

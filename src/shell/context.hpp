@@ -59,8 +59,8 @@ struct Context {
 
 /// True if `stream` is a terminal that can move its cursor.
 bool is_terminal(Stream stream);
-/// The width of the terminal in characters, as it reports it or as COLUMNS gives it; 0 if `stream`
-/// is no terminal or the width is unknown.
+/// The width of a line in characters: as the terminal reports it; else, for stdout also in a pipe,
+/// as COLUMNS gives it; 0 if unknown. In a log each message stays one line.
 std::size_t terminal_columns(Stream stream);
 
 }  // namespace tessera::shell

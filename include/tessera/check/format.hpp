@@ -2,6 +2,7 @@
 // and CI. formats.hpp has all of them by name.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -11,8 +12,9 @@
 namespace tessera::check {
 
 /// Findings first, each with what happened, where and what to try; then what the kernel costs on
-/// `device`, by line; the last line is the summary, also where there are no findings.
-std::string to_text(const Report& report, const DeviceModel& device);
+/// `device`, by line; the last line is the summary, also where there are no findings. Tables omit
+/// columns to fit into `columns` characters (0: any).
+std::string to_text(const Report& report, const DeviceModel& device, std::size_t columns = 0);
 
 /// "clean: no findings in 4 blocks" or "2 errors, 1 warning in 4 blocks".
 std::string summary_line(const Report& report);

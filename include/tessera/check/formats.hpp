@@ -15,7 +15,8 @@ namespace tessera::check {
 struct Format {
   std::string_view name;     ///< as users type it: "sarif"
   std::string_view meaning;  ///< what it is for, without a full stop
-  std::string (*text)(const Report&, const DeviceModel&, const SourceReader&);
+  /// `columns`: the width that tables of text fit, 0 for any.
+  std::string (*text)(const Report&, const DeviceModel&, const SourceReader&, std::size_t columns);
 };
 
 /// In the order in which help shows them.
