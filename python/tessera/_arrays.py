@@ -161,7 +161,10 @@ def written(out):
     """Tells PyTorch that a tensor was modified, so that no gradient is computed from its old elements."""
     if kind_of(out) == "torch" and not out.is_inference():
         import torch
-        torch.autograd.graph.increment_version(out)
+        if hasattr(torch.autograd.graph, "increment_version"):
+            torch.autograd.graph.increment_version(out)
+        else:  # before PyTorch 2: a write to no element counts too
+            out.detach()[..., :0].zero_()
     return out
 
 

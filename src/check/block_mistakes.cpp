@@ -332,13 +332,6 @@ void BlockRecorder::name_missing_memory(Mistake& mistake, std::uint64_t address)
   mistake.detail = "the process has no memory there, or may not write to it";
 }
 
-void BlockRecorder::name_tile(Mistake& mistake, const TileAt& tile) const {
-  const auto& info = *tile.info;
-  std::string shape;
-  for (int i = 0; i < info.rank; ++i) shape += cat(i == 0 ? "(" : ",", info.extents[i]);
-  mistake.tensor = cat("tile ", shape, ") at byte ", tile.base);
-}
-
 void BlockRecorder::locate(Mistake& mistake, int number, std::uint64_t offset) {
   const Region& r = region(number);
   if (number != kSharedRegion) {
@@ -366,7 +359,7 @@ void BlockRecorder::locate(Mistake& mistake, int number, std::uint64_t offset) {
     mistake.byte = static_cast<std::int64_t>(offset);
     return;
   }
-  name_tile(mistake, *tile);
+  mistake.tensor = name_of(*tile);
   const auto& info = *tile->info;
   std::vector<index_t> at(static_cast<std::size_t>(info.rank));
   if (info.locate(static_cast<index_t>((offset - tile->base) / info.element_bytes), at.data()))

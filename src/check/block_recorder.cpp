@@ -410,6 +410,24 @@ BlockRecorder::TileAt* BlockRecorder::tile_at(std::uint64_t offset) {
   return nullptr;
 }
 
+std::string BlockRecorder::name_of(const TileAt& tile) {
+  const auto& info = *tile.info;
+  std::string shape;
+  for (int i = 0; i < info.rank; ++i) shape += cat(i == 0 ? "(" : ",", info.extents[i]);
+  return cat("tile ", shape, ") at byte ", tile.base);
+}
+
+std::vector<std::string> BlockRecorder::tiles_between(std::uint64_t first,
+                                                      std::uint64_t last) const {
+  std::map<std::uint64_t, std::string> found;
+  for (const TileAt& tile : tiles_)
+    if (tile.base <= last && first < tile.base + tile.info->bytes)
+      found.emplace(tile.base, name_of(tile));
+  std::vector<std::string> out;
+  for (auto& [base, name] : found) out.push_back(std::move(name));
+  return out;
+}
+
 void BlockRecorder::multiply_add(bool has_value, Here here) {
   if (!is_identical(multiply_add_here_, here)) [[unlikely]] {
     count_multiply_adds();
@@ -559,6 +577,9 @@ BlockResult BlockRecorder::finish() {
   supersteps_.clear();
   for (auto& point : points_) {
     if (point->sample.requests == 0) continue;
+    if (region_of(point->key) == kSharedRegion)
+      point->sample.tiles = tiles_between(point->first_byte, point->last_byte);
+    point->first_byte = ~std::uint64_t{0}, point->last_byte = 0;
     out.accesses.push_back({sites_[point->site].here, point->sample});
     point->sample = {};
   }

@@ -304,7 +304,9 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   void locate(Mistake& mistake, int region, std::uint64_t offset);
   /// The variable of plain CUDA that contains the byte; null: none.
   const detail::SharedVariable* shared_variable_at(std::uint64_t offset) const;
-  void name_tile(Mistake& mistake, const TileAt& tile) const;
+  static std::string name_of(const TileAt& tile);
+  /// The names of the tiles of shared storage from one byte to another.
+  std::vector<std::string> tiles_between(std::uint64_t first, std::uint64_t last) const;
   /// The tensor whose layout contains the address, though its memory does not; else the region that
   /// contains the address or is nearest to it; -1 if there is none.
   int nearest_region(std::uint64_t address);

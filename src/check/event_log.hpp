@@ -36,6 +36,7 @@ struct AccessPoint {
   AccessSample sample;
   std::uint32_t order_time = 0;  ///< its node in the WarpOrder's graph, if that graph is current
   int order_node = 0;
+  std::uint64_t first_byte = ~std::uint64_t{0}, last_byte = 0;  ///< where its requests began
 };
 
 /// Turns of the launch just before and just after an atomic update.

@@ -7,6 +7,17 @@
 
 namespace tessera::check {
 
+namespace {
+
+std::vector<std::string> union_of(std::vector<std::string> tiles,
+                                  const std::vector<std::string>& others) {
+  for (const auto& each : others)
+    if (std::find(tiles.begin(), tiles.end(), each) == tiles.end()) tiles.push_back(each);
+  return tiles;
+}
+
+}  // namespace
+
 void MergedBlocks::add(std::size_t index, BlockResult result) {
   const std::lock_guard lock(mutex_);
   waiting_.emplace(index, std::move(result));
@@ -57,11 +68,13 @@ void MergedBlocks::merge(const BlockResult& result) {
     AccessSample& known = samples_[at->second];
     const std::int64_t requests = known.requests + mine.requests;
     const std::int64_t all_transfers = known.all_transfers + mine.all_transfers;
+    const std::vector<std::string> tiles = union_of(known.tiles, mine.tiles);
     if (mine.transfers > known.transfers) {
       const Location location = known.location;
       known = mine;
       known.location = location;
     }
+    known.tiles = tiles;
     known.requests = requests;
     known.all_transfers = all_transfers;
   }

@@ -2,6 +2,8 @@
 #include "shared_names.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <regex>
 #include <set>
@@ -39,7 +41,8 @@ std::vector<std::string> matches_of(const std::string& text, const std::regex& w
 }
 
 /// "s.b" of "auto& s = shared<Shared>(t);"; "b" of "auto& [a, b] = shared<Shared>(t);"; "tile" of
-/// "auto tile = swizzled<...>(s.b.view());".
+/// "auto tile = swizzled<...>(s.b.view());". Of an array of tiles "s.b[1]", or "s.b[" where its
+/// index is no number.
 NamedSource named(const std::string& text) {
   static const std::regex storage(R"(\b(\w+)\s*=\s*(?:\w+::)*shared<)"),
       parts(R"(\[([\w\s,]*)\]\s*=\s*(?:\w+::)*shared<)"), word(R"(\b(\w+)\b)");
@@ -52,9 +55,9 @@ NamedSource named(const std::string& text) {
   }
   std::string members;
   for (const auto& each : whole)
-    members += cat(members.empty() ? "" : "|", "\\b", each, R"(\.\w+)");
+    members += cat(members.empty() ? "" : "|", "\\b", each, R"(\.\w+(?:\[\d+\]|\[)?)");
   for (const auto& each : part)
-    members += cat(members.empty() ? "" : "|", "\\b", each, R"((?=\s*[.(]))");
+    members += cat(members.empty() ? "" : "|", "\\b", each, R"((?:\[\d+\]|\[|(?=\s*[.(])))");
   if (members.empty()) return out;
   // A view of a whole tile has its name wherever it occurs, also as an argument; a variable that a
   // member only contributes to, "auto x = s.a(y, k);" or a swizzled view, counts where it is
@@ -114,6 +117,29 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
 
 bool is_tile(const std::string& tensor) { return tensor.starts_with("tile ("); }
 
+std::int64_t byte_of(const std::string& tile) {
+  return std::strtoll(tile.c_str() + tile.rfind(' '), nullptr, 10);
+}
+
+/// The name of each tile. `called`: the tiles that a name denotes, all of them if it is an array's.
+std::map<std::string, std::string> names_of(
+    const std::map<std::string, std::set<std::string>>& called) {
+  std::map<std::string, std::string> out;
+  for (const auto& [name, of] : called) {
+    if (!name.ends_with('[')) {
+      if (of.size() == 1) out.emplace(*of.begin(), name);
+      continue;
+    }
+    std::vector<std::string> tiles(of.begin(), of.end());
+    std::sort(tiles.begin(), tiles.end(),
+              [](const auto& a, const auto& b) { return byte_of(a) < byte_of(b); });
+    const bool has_first = tiles.size() > 1 || byte_of(tiles[0]) == 0;
+    for (std::size_t i = 0; i < tiles.size(); ++i)
+      out.emplace(tiles[i], cat(name, has_first ? cat(i) : "", "]"));
+  }
+  return out;
+}
+
 }  // namespace
 
 void name_shared_tiles(Report& report, const SourceReader& source) {
@@ -124,14 +150,24 @@ void name_shared_tiles(Report& report, const SourceReader& source) {
     if (const std::string name = names.common(places); !name.empty()) called[name].insert(tile);
   };
   for (const auto& sample : report.samples)
-    if (sample.memory == Memory::shared) learn(sample.tensor, {sample.location});
-  for (const auto& f : report.findings)
-    if (f.memory == Memory::shared && f.other.line > 0) learn(f.tensor, {f.location, f.other});
-    else if (f.memory == Memory::shared) learn(f.tensor, {f.location});
-  std::map<std::string, std::string> tiles;
-  for (const auto& [name, of] : called)  // an array of tiles has one name for all: it stays unnamed
-    if (of.size() == 1) tiles.emplace(*of.begin(), name);
+    if (sample.memory == Memory::shared) {
+      learn(sample.tensor, {sample.location});
+      for (const auto& tile : sample.tiles) learn(tile, {sample.location});
+    }
+  const auto learn_of = [&](const auto& finding) {
+    if (finding.other.line > 0) learn(finding.tensor, {finding.location, finding.other});
+    else learn(finding.tensor, {finding.location});
+  };
+  for (const auto& f : report.findings) {
+    if (f.memory != Memory::shared) continue;
+    learn_of(f);
+    for (const auto& also : f.also) learn_of(also);
+  }
+  const std::map<std::string, std::string> tiles = names_of(called);
   for (auto& f : report.findings) {
+    for (auto& also : f.also)
+      if (const auto name = tiles.find(also.tensor); name != tiles.end())
+        also.tensor = name->second;
     const auto name = tiles.find(f.tensor);
     if (name == tiles.end()) continue;
     replace_all(f.problem, name->first, name->second);

@@ -181,6 +181,9 @@ void BlockRecorder::count(AccessPoint& point, int warp, std::uint64_t active, st
   }
   AccessSample& sample = point.sample;
   ++sample.requests;
+  const std::uint64_t at = offset_[std::countr_zero(active)];
+  point.first_byte = std::min(point.first_byte, at),
+  point.last_byte = std::max(point.last_byte, at);
   sample.all_transfers += cost.transfers;
   if (sample.lanes.empty() || cost.transfers > sample.transfers)
     take_sample(point, warp, active, cost);

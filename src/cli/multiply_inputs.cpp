@@ -3,6 +3,7 @@
 
 #include "conversion.hpp"
 #include "operand.hpp"
+#include "shell/progress.hpp"
 #include "tessera/io/io.hpp"
 #include "tessera/matmul/problem.hpp"
 
@@ -19,14 +20,17 @@ Array viewed(const Array& array, std::vector<index_t> shape, std::vector<index_t
 enum class Vector { row, column };
 
 /// A file as a matrix; one dimension is a row or a column.
-Array read_matrix(const std::string& path, const std::string& what, Vector vector,
-                  const MultiplyRequest& request) {
+Array read_matrix(const shell::Context& context, const std::string& path, const std::string& what,
+                  Vector vector, const MultiplyRequest& request) {
   ReadOptions options;
   if (!request.dtype.empty()) {
     const DType type = parse_dtype(request.dtype);
     if (type == DType::bf16 || type == DType::f16) options.untyped = type;
   }
-  Array out = read_array(path, options);
+  Array out = [&] {
+    const shell::Progress progress(context, "reading " + path, 1);  // a pipe's writer may stall
+    return read_array(path, options);
+  }();
   if (out.rank() == 1) {
     const index_t n = out.shape()[0], stride = out.strides()[0];
     return vector == Vector::row ? viewed(out, {1, n}, {n * stride, stride})
@@ -83,8 +87,8 @@ Operands read_operands(const shell::Context& context, const MultiplyRequest& req
   const auto turned = [](const Array& matrix, bool turn) {
     return turn ? transposed(matrix) : matrix;
   };
-  const Array a = read_matrix(request.a, "A", Vector::row, request);
-  const Array b = read_matrix(request.b, "B", Vector::column, request);
+  const Array a = read_matrix(context, request.a, "A", Vector::row, request);
+  const Array b = read_matrix(context, request.b, "B", Vector::column, request);
   const Array left = turned(a, request.transpose_a), right = turned(b, request.transpose_b);
   require_inner_extents(request, left.rows(), left.cols(), right.rows(), right.cols());
   const DType natural = product_type(a.dtype(), b.dtype());
@@ -99,7 +103,7 @@ Operands read_operands(const shell::Context& context, const MultiplyRequest& req
   out.b = turned(as_bytes ? b : fit(b, "B", request.b), request.transpose_b);
   if (request.c.empty()) return out;
   const Array c0 =
-      read_matrix(request.c, "C0", out.M() == 1 ? Vector::row : Vector::column, request);
+      read_matrix(context, request.c, "C0", out.M() == 1 ? Vector::row : Vector::column, request);
   if (c0.rows() != out.M() || c0.cols() != out.N()) {
     throw Error(Category::shape, cat("C0 (", request.c, ") does not have the shape of the product"),
                 cat("(", out.M(), ",", out.N(), ")"), shape_of(c0));

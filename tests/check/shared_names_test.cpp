@@ -99,6 +99,33 @@ TEST(SharedNames, AViewIsKnownAsAnArgument) {
   EXPECT_EQ(out.samples[3].tensor, "sB");
 }
 
+TEST(SharedNames, TilesOfAnArrayHaveTheirIndex) {
+  const std::string source =
+      "auto& s = shared<Shared>(t);\n"
+      "s.a[stage](y, x) = A(y, x);\n"
+      "s.b[stage](y, x) = B(y, x);\n"
+      "sum = fma(s.a[stage](y, k), s.b[stage](k, x), sum);\n"
+      "s.c[1](y, x) = 0;\n"
+      "s.d[i](y, x) = 0;\n";
+  const auto tile = [](int byte) { return "tile (4,4) at byte " + std::to_string(byte); };
+  Report report;
+  report.samples = {sample(kA, 2), sample(kB, 3), sample(kA, 4)};
+  report.samples[0].tiles = {kA, kB};
+  report.samples[1].tensor = tile(192);
+  report.samples[1].tiles = {tile(128), tile(192)};
+  report.samples[2].tiles = {kA, kB, tile(128), tile(192)};
+  report.findings = {race(tile(192).c_str(), 4, 3), race(kB, 4, 2), race(tile(320).c_str(), 5, 0),
+                     race(tile(384).c_str(), 6, 0)};
+  report.findings[0].also = {{tile(128), {"k.cpp", 4, 0}, {"k.cpp", 3, 0}}};
+  const Report out = named(source, report);
+  EXPECT_EQ(out.findings[0].tensor, "s.b[1]");
+  EXPECT_EQ(out.findings[0].also[0].tensor, "s.b[0]");
+  EXPECT_EQ(out.findings[1].problem, "thread 0 writes element (0,0) of s.a[1]");
+  EXPECT_EQ(out.findings[2].tensor, "s.c[1]");
+  EXPECT_EQ(out.findings[3].tensor, "s.d[]");  // its only tile, and nothing says which
+  EXPECT_EQ(out.samples[0].tensor, "s.a[0]");
+}
+
 TEST(SharedNames, ANumberFromATileIsNoNameOfIt) {
   Report report;
   report.findings = {race(kB, 3, 0)};

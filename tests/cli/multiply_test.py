@@ -342,6 +342,8 @@ class Outputs(harness.CommandTest):
                 process = subprocess.Popen([harness.COMMAND, "multiply", *arguments], cwd=self.folder, env=harness.environment(),
                                            stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
                 stalled = os.open(self.path("pipe"), mode)  # waits for the other end
+                if mode == os.O_WRONLY and number == signal.SIGINT:
+                    self.assertIn(b"tessera multiply: reading pipe: 0 %, ", process.stderr.readline())  # after 5 s
                 time.sleep(1.2)
                 self.assertIsNone(process.poll())
                 process.send_signal(number)

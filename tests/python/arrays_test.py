@@ -145,6 +145,8 @@ def test_arrays_of_a_class_of_their_own_come_back_plain():
 def test_torch_tensors_without_strides_are_refused(made, message):
     torch = pytest.importorskip("torch")
     x = torch.ones(3, 3)
+    if "nested" in message and not hasattr(torch, "jagged"):
+        pytest.skip("this PyTorch has no nested tensors with the layout torch.jagged")
     wrong = made(torch, x)
     for call in (lambda: tessera.matmul(wrong, x), lambda: tessera.matmul(x, wrong), lambda: tessera.matmul(x, x, out=wrong),
                  lambda: tessera.PackedMatrix(wrong), lambda: tessera.plan(wrong, x), lambda: tessera.Tensor(wrong)):

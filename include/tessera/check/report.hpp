@@ -282,6 +282,9 @@ struct AccessSample {
   bool is_store = false, is_atomic = false, is_async = false;
   int bytes = 4;       ///< of each lane
   std::string tensor;  ///< as in Finding
+  /// Of shared memory, all tiles that the access came to, in order of their bytes: one line may
+  /// access several elements of an array of tiles.
+  std::vector<std::string> tiles;
   Position block;
   int warp = 0;
   /// For each lane the distance in bytes from the first byte of the tensor (of shared memory: of
