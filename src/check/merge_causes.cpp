@@ -40,6 +40,14 @@ bool is_one_cause(const Finding& first, const Finding& other) {
 
 void merge_causes(Report& report) {
   std::vector<Finding> kept;
+  // A copy that is read too early is not also a copy that nobody waits for.
+  const auto is_read = [&](const Finding& copy) {
+    return copy.kind == Kind::async_never_waited &&
+           std::any_of(report.findings.begin(), report.findings.end(), [&](const Finding& each) {
+             return each.kind == Kind::async_not_waited && is_same_line(each.other, copy.location);
+           });
+  };
+  report.summary.errors -= static_cast<std::int64_t>(std::erase_if(report.findings, is_read));
   for (Finding& finding : report.findings) {
     const auto cause = std::find_if(kept.begin(), kept.end(), [&](const Finding& first) {
       return is_one_cause(first, finding);

@@ -11,6 +11,7 @@
 #include "tessera/check/product.hpp"
 #include "tessera/check/suppressions.hpp"
 #include "tessera/ops/copy.hpp"
+#include "tessera/ops/tensor_core.hpp"
 #include "tessera/simt/shared.hpp"
 #include "tessera/tensor/storage.hpp"
 #include "tessera/tensor/tile.hpp"
@@ -148,6 +149,44 @@ TEST(Causes, ACopyThatWasNotWaitedForIsToldAsThat) {
   EXPECT_THAT(kinds_of(across), ElementsAre("error race")) << to_text(across, h200());
   EXPECT_THAT(across.findings[0].hint,
               HasSubstr("wait<0>(t) and a barrier belong between the copy"));
+}
+
+/// Read before they arrive, and never waited for.
+struct NeverWaits : Warps {
+  void operator()(auto t, auto A, auto C) const {
+    auto& s = shared<Shared>(t);
+    copy_async(t, tile<1, 64>(A, 0, 0), s.a.view());
+    commit(t);
+    t.barrier();
+    C(0, t.thread) = s.a(0, 63 - t.thread);
+  }
+};
+
+TEST(Causes, ACopyThatIsNeverWaitedForIsOneFinding) {
+  const Report report = on_rows(NeverWaits{});
+  EXPECT_THAT(kinds_of(report), ElementsAre("error async-not-waited")) << to_text(report, h200());
+  EXPECT_EQ(report.summary.errors, 1);
+}
+
+/// A sum of a matrix unit without a first value, stored.
+struct EmptySum {
+  static constexpr const char* name = "empty_sum";
+  static constexpr Dim3 block{32};
+  void operator()(auto t, auto A, auto C) const {
+    using Mma = TensorCore<double, double, MmaShape{16, 8, 16}>;
+    typename Mma::FragmentC sum;
+    Mma::mma(t, sum, Mma::load_a(t, A), Mma::load_b(t, tile<16, 8>(A, 0, 0)));
+    Mma::store_d(t, C, sum);
+  }
+};
+
+TEST(Causes, ASumWithoutAFirstValueIsOneFinding) {
+  std::vector<double> a(256, 1), c(128);
+  const Report report =
+      check({}, Dim3{1}, EmptySum{}, tensor<row_major(16, 16)>(std::as_const(a).data()),
+            tensor<row_major(16, 8)>(c.data()));
+  EXPECT_THAT(kinds_of(report), ElementsAre("error uninitialized-read", "note never-read"))
+      << to_text(report, h200());
 }
 
 /// Copies of a superstep before are waited for, but only by their own threads.

@@ -79,7 +79,7 @@ TEST(Formats, AllAreFoundByNameAndSayWhatTheyAreFor) {
     names.emplace_back(each.name);
     EXPECT_EQ(find_format(each.name), &each);
     EXPECT_FALSE(each.meaning.empty());
-    EXPECT_FALSE(each.text(report, device_model("h200"), read_source).empty()) << each.name;
+    EXPECT_FALSE(each.text(report, device_model("h200"), read_source, 0).empty()) << each.name;
   }
   EXPECT_THAT(names,
               testing::ElementsAre("text", "json", "gcc", "sarif", "github", "junit", "html"));

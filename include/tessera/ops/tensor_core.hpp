@@ -252,10 +252,9 @@ struct TensorCore {
         "a kernel that declares warp = 64, on the CPU engine; all others 32 lanes");
     if constexpr (requires { t.mma(d, a, b, TensorCore{}); }) t.mma(d, a, b, TensorCore{});
     else {
-      tell_empty(a, here);
-      tell_empty(b, here);
-      tell_empty(d, here);
+      const bool is_empty = bool(tell_empty(a, here) | tell_empty(b, here) | tell_empty(d, here));
       emulate(t, d, a, b, here);
+      if (is_empty) settle(d);
     }
   }
 
@@ -291,10 +290,10 @@ struct TensorCore {
   /// Reports a fragment that is uninitialised or partly so, by whole registers of four bytes or
   /// more: a smaller element may legitimately have the poison value.
   template <class T, int N>
-  static TESSERA_HD constexpr void tell_empty([[maybe_unused]] const Fragment<T, N>& fragment,
+  static TESSERA_HD constexpr bool tell_empty([[maybe_unused]] const Fragment<T, N>& fragment,
                                               [[maybe_unused]] Here here) {
 #if TESSERA_CHECK
-    if (std::is_constant_evaluated() || detail::recorder == nullptr) return;
+    if (std::is_constant_evaluated() || detail::recorder == nullptr) return false;
     using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
     constexpr std::uint64_t pattern = detail::unwritten_bits<T>();
     constexpr int bits = 8 * static_cast<int>(sizeof(T));
@@ -303,9 +302,19 @@ struct TensorCore {
       empty |= static_cast<Word>(pattern << at);
     for (std::size_t at = 0; at + sizeof word <= sizeof fragment; at += sizeof word) {
       std::memcpy(&word, reinterpret_cast<const char*>(&fragment) + at, sizeof word);
-      if (word == empty) return detail::recorder->empty_fragment(here);
+      if (word == empty) {
+        detail::recorder->empty_fragment(here);
+        return true;
+      }
     }
 #endif
+    return false;
+  }
+  /// What follows from a fragment without a value that was reported is not reported again.
+  static constexpr void settle(FragmentC& d) {
+    if constexpr (std::numeric_limits<Out>::has_quiet_NaN)
+      for (Out& each : d.value)
+        if (each != each) each = std::numeric_limits<Out>::quiet_NaN();
   }
   static TESSERA_HD constexpr In rounded(In x) {
     if constexpr (std::is_same_v<In, float> && lanes == 32) {
