@@ -201,4 +201,24 @@ const ForeignName* foreign_name(std::string_view name) {
   return nullptr;
 }
 
+std::string_view meant_by(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> parts[] = {
+      {"commit", "commit(t)"},
+      {"wait", "wait<0>(t)"},
+      {"cp_async", "copy_async(t, a tile, s.a.view())"},
+      {"async_copy", "copy_async(t, a tile, s.a.view())"},
+      {"load_async", "copy_async(t, a tile, s.a.view())"},
+      {"syncwarp", "t.warp_barrier()"},
+      {"sync_warp", "t.warp_barrier()"},
+      {"syncthreads", "t.barrier()"},
+      {"sync_threads", "t.barrier()"},
+      {"synchronize", "t.barrier()"},
+      {"barrier", "t.barrier()"},
+      {"atomic_add", "t.atomic_add(C(row, col), value)"},
+      {"fetch_add", "t.atomic_add(C(row, col), value)"}};
+  for (const auto& [part, ours] : parts)
+    if (name.find(part) != std::string_view::npos) return ours;
+  return {};
+}
+
 }  // namespace tessera::course

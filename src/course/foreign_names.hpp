@@ -15,4 +15,8 @@ struct ForeignName {
 /// Null: the name belongs to none of them, or is the same here.
 const ForeignName* foreign_name(std::string_view name);
 
+/// The function here that an unknown name in small letters describes, "cp_async_commit"; "" if
+/// uncertain.
+std::string_view meant_by(std::string_view name);
+
 }  // namespace tessera::course

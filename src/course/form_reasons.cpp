@@ -205,8 +205,11 @@ ErrorReason reason_of_list(const Line& line, std::size_t i) {
   const bool is_list = line.is("[", i) && i > 0 && (line.is(",", i - 1) || line.is("(", i - 1));
   if (!is_list || line.text.arguments(i).size() < 2) return {};
   if (line.text.find("Layout", line.text.tokens[i].line) == kNoToken) return {};
-  return line.at(i, "tuple", "a list in square brackets is Python's",
-                 cat("tuple(", shell::join(line.text.arguments(i)), ")"));
+  std::string list = cat("[", shell::join(line.text.arguments(i)), "]");
+  for (const auto& [theirs, ours] : {std::pair{"[", "tuple("}, {"]", ")"}})
+    for (std::size_t at = 0; (at = list.find(theirs, at)) != std::string::npos;)
+      list.replace(at, 1, ours);
+  return line.at(i, "tuple", "a list in square brackets is Python's", list);
 }
 
 /// "float[TM] a;", "a[TM];", "const flops = 3;": a declaration with a misplaced or missing type.

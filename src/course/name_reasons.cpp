@@ -130,9 +130,12 @@ ErrorReason reason_of_nowhere(const std::string& name, std::size_t at, const Lea
   if (begins_loop)
     return {"undeclared", cat(name, " is declared nowhere"),
             cat("the loop declares it: for (int ", name, " = ...")};
-  if (text.is("(", at + 1))
+  if (text.is("(", at + 1)) {
+    const std::string_view ours = meant_by(small_letters(name));
     return {"undeclared", cat("there is no function ", name),
-            "docs/kernels.md lists what a kernel calls; or is it a name of std::?"};
+            ours.empty() ? "docs/kernels.md lists what a kernel calls; or is it a name of std::?"
+                         : cat(ours, ", if that is meant")};
+  }
   const bool is_constant = std::none_of(name.begin(), name.end(), [](char c) {
     return std::islower(static_cast<unsigned char>(c)) != 0;
   });

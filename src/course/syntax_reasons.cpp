@@ -4,6 +4,7 @@
 
 #include "error_reasons.hpp"
 #include "tessera/core/text.hpp"
+#include "vocabulary.hpp"
 
 namespace tessera::course {
 
@@ -92,6 +93,24 @@ ErrorReason reason_of_condition(const CompilerSays& error, const LearnersText& t
   return {};
 }
 
+/// "2n"
+ErrorReason reason_of_suffix(const CompilerSays& error, const LearnersText& text) {
+  static const std::regex said(
+      R"(numeric literal operator 'operator""\s?(\w+)'|invalid suffix '(\w+)' on)");
+  std::smatch match;
+  if (!std::regex_search(error.message, match, said)) return {};
+  const std::string suffix = match[1].str() + match[2].str();
+  const auto range = text.line(error.line);
+  for (std::size_t i = range.first; i < range.last; ++i) {
+    const SourceToken& token = text.tokens[i];
+    if (token.kind != SourceToken::Kind::number || !token.text.ends_with(suffix)) continue;
+    const std::string number = token.text.substr(0, token.text.size() - suffix.size());
+    return {"operator-missing", cat("between ", number, " and ", suffix, " something is missing"),
+            cat("an operator like *: ", number, " * ", suffix), token.line, token.column};
+  }
+  return {};
+}
+
 /// "return" without its ;, so that the next line is its value.
 ErrorReason reason_of_open_return(const CompilerSays& error, const LearnersText& text) {
   static const std::regex said("return-statement with a value|should not return a value");
@@ -136,6 +155,11 @@ ErrorReason reason_of_semicolon(const CompilerSays& error, const LearnersText& t
     return {"semicolon", "the ; is missing behind the } that ends the struct", "};", before.line,
             before.end()};
   if (!is_next_line) return {};
+  const KernelWord* const word =
+      at > 1 && text.is(".", at - 2) ? kernel_word(before.text) : nullptr;
+  if (word != nullptr && word->usage.find(cat(before.text, "()")) != std::string_view::npos)
+    return {"semicolon", cat("() and ; are missing at the end of line ", before.line),
+            cat(before.text, "();"), before.line, before.end()};
   if (before.is(","))
     return {"semicolon", cat("line ", before.line, " ends with a , where a ; belongs"), ";",
             before.line, before.column};
@@ -240,8 +264,9 @@ ErrorReason reason_of_syntax(const CompilerSays& error, const LearnersText& text
     if (ErrorReason out = reason_of_header(text, range); !out.cause.empty()) return out;
   }
   if (ErrorReason out = reason_of_tuple(text, range); !out.cause.empty()) return out;
-  for (const auto rule : {reason_of_open_return, reason_of_body, reason_of_condition,
-                          reason_of_semicolon, reason_of_early_brace, reason_of_neighbours})
+  for (const auto rule :
+       {reason_of_suffix, reason_of_open_return, reason_of_body, reason_of_condition,
+        reason_of_semicolon, reason_of_early_brace, reason_of_neighbours})
     if (ErrorReason out = rule(error, text); !out.cause.empty()) return out;
   return {};
 }

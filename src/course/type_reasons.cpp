@@ -177,6 +177,37 @@ ErrorReason reason_of_brackets_behind_a_name(const CompilerSays& error, const Le
   return is_call ? reason_of_round_brackets(text, range) : ErrorReason{};
 }
 
+namespace {
+
+/// "a(i) + 10 = out(i);"
+ErrorReason reason_of_computed_target(const LearnersText& text, LearnersText::Range range) {
+  std::size_t begin = range.first;
+  for (std::size_t i = range.first; i < range.last; ++i) {
+    if (text.match[i] != kNoToken && text.match[i] > i && !text.is("{", i)) {
+      i = text.match[i];
+      if (text.is("if", begin) || text.is("for", begin)) begin = i + 1;
+      continue;
+    }
+    if (text.is(";", i) || text.is("{", i)) begin = i + 1;
+    if (!text.is("=", i)) continue;
+    bool is_computed = false;
+    for (std::size_t j = begin; j < i; ++j) {
+      if (text.match[j] != kNoToken && text.match[j] > j) j = text.match[j];
+      for (const char* sign : {"+", "-", "*", "/"}) is_computed = is_computed || text.is(sign, j);
+    }
+    std::size_t end = i;
+    while (end < range.last && !text.is(";", end)) ++end;
+    if (!is_computed || end == i + 1 || text.tokens[begin].is("*")) return {};
+    return {"target",
+            "what is left of = is where the value on its right goes: one element or variable",
+            cat(text_of_tokens(text.tokens, i + 1, end), " = ",
+                text_of_tokens(text.tokens, begin, i), ";")};
+  }
+  return {};
+}
+
+}  // namespace
+
 ErrorReason reason_of_assignment(const CompilerSays& error, const LearnersText& text) {
   static const std::regex refused(
       "lvalue required as left operand|not assignable|read-only|cannot assign to|increment of "
@@ -200,6 +231,7 @@ ErrorReason reason_of_assignment(const CompilerSays& error, const LearnersText& 
     return {};
   }
   if (!std::regex_search(error.message, match, variable)) {
+    if (ErrorReason out = reason_of_computed_target(text, range); !out.cause.empty()) return out;
     for (std::size_t i = range.first; i + 1 < range.last; ++i) {
       const bool is_target = text.is("(", i + 1) && text.match[i + 1] != kNoToken &&
                              text.match[i + 1] + 1 < text.tokens.size() &&

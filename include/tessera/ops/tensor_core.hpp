@@ -310,11 +310,12 @@ struct TensorCore {
 #endif
     return false;
   }
-  /// What follows from a fragment without a value that was reported is not reported again.
+  /// Sums without a value that were reported look like a value afterwards, and are not reported
+  /// again.
   static constexpr void settle(FragmentC& d) {
-    if constexpr (std::numeric_limits<Out>::has_quiet_NaN)
-      for (Out& each : d.value)
-        if (each != each) each = std::numeric_limits<Out>::quiet_NaN();
+    for (Out& each : d.value)
+      each =
+          std::numeric_limits<Out>::has_quiet_NaN ? std::numeric_limits<Out>::quiet_NaN() : Out{};
   }
   static TESSERA_HD constexpr In rounded(In x) {
     if constexpr (std::is_same_v<In, float> && lanes == 32) {
