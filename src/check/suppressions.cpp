@@ -57,7 +57,10 @@ void set(Suppression& out, const std::string& key, const std::string& value) {
 }
 
 bool fits(const std::string& pattern, const std::string& text) {
-  return pattern.empty() || fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+  std::string glob;
+  for (const char c : pattern)
+    glob += c == '[' ? std::string("\\[") : std::string(1, c);  // "s.a[1]"
+  return glob.empty() || fnmatch(glob.c_str(), text.c_str(), 0) == 0;
 }
 
 /// Is `file` the path, or its end after a slash?
