@@ -18,10 +18,17 @@ function(tessera_compile_together target)
   endif()
 endfunction()
 
-# tessera_add_component(NAME [TEXT] [LINK ...] [OPTIMIZED ...] [EXCEPT ...] [ALSO ...] [ONLY ...]): the sources of the folder but for EXCEPT, and
-# ALSO others; or ONLY these. A component of TEXT is compiled quickly but for OPTIMIZED: the sources that measure or go over elements.
+# tessera_add_component(NAME [TEXT] [LINK ...] [OPTIMIZED ...] [EXCEPT ...] [NOT_IN_COURSE ...] [ALSO ...] [ONLY ...]): the sources of the
+# folder but for EXCEPT, and ALSO others; or ONLY these. A component of TEXT is compiled quickly, many files at a time, but for OPTIMIZED:
+# the sources that measure or go over elements. The build of the course has no NOT_IN_COURSE; others compile these apart, so that what is
+# left is the same objects in both (tests/cli/course_build_test.py).
 function(tessera_add_component name)
-  cmake_parse_arguments(component "TEXT" "" "LINK;OPTIMIZED;EXCEPT;ALSO;ONLY" ${ARGN})
+  cmake_parse_arguments(component "TEXT" "" "LINK;OPTIMIZED;EXCEPT;NOT_IN_COURSE;ALSO;ONLY" ${ARGN})
+  if(TESSERA_ONLY_COURSE)
+    list(APPEND component_EXCEPT ${component_NOT_IN_COURSE})
+  elseif(TESSERA_UNITY_BATCH GREATER 1)
+    set_source_files_properties(${component_NOT_IN_COURSE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
   list(REMOVE_ITEM component_OPTIMIZED ${component_EXCEPT})
   set(sources ${component_ONLY})
   if(NOT component_ONLY)
@@ -38,9 +45,13 @@ function(tessera_add_component name)
   add_library(tessera_${name} STATIC EXCLUDE_FROM_ALL ${sources})
   if(component_TEXT)
     target_compile_options(tessera_${name} PRIVATE ${TESSERA_QUICKLY_COMPILED})
+    tessera_compile_together(tessera_${name})
   endif()
   foreach(part ${parts})
-    set_target_properties(${part} PROPERTIES LINKER_LANGUAGE CXX UNITY_BUILD_BATCH_SIZE 35)
+    set_target_properties(${part} PROPERTIES LINKER_LANGUAGE CXX)
+    if(CMAKE_UNITY_BUILD)
+      set_target_properties(${part} PROPERTIES UNITY_BUILD_BATCH_SIZE 35)
+    endif()
     target_compile_features(${part} PUBLIC cxx_std_20)
     target_include_directories(${part} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(${part} PUBLIC ${component_LINK} PRIVATE tessera_warnings)
@@ -64,15 +75,11 @@ function(tessera_add_library_component name)
   set(TESSERA_PARTS ${TESSERA_PARTS} PARENT_SCOPE)
 endfunction()
 
-# tessera_add_command_component(NAME [TOGETHER] ...): a component of the command: text, on top of the whole library. TOGETHER: none of its objects is
-# part of another configuration.
+# tessera_add_command_component(NAME ...): a component of the command: text, on top of the whole library.
 function(tessera_add_command_component name)
-  cmake_parse_arguments(component "TOGETHER" "" "" ${ARGN})
-  tessera_add_component(${name} TEXT ${component_UNPARSED_ARGUMENTS})
+  tessera_add_component(${name} TEXT ${ARGN})
   foreach(part ${TESSERA_PARTS})
-    if(component_TOGETHER)
-      tessera_compile_together(${part})
-    endif()
+    tessera_compile_together(${part})
     target_link_libraries(${part} PUBLIC tessera::core CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
   endforeach()
   set(TESSERA_PARTS ${TESSERA_PARTS} PARENT_SCOPE)

@@ -15,6 +15,7 @@ class CourseBuild(harness.CommandTest):
         """The command, made of the tested build's objects."""
         build = self.path("build")
         made = run("cmake", "--preset", "course", "-B", build, "-DCMAKE_UNITY_BUILD=OFF",
+                   *(option for option in relink.build_type(cases.options.build) if "UNITY" in option),
                    f"-DCMAKE_CXX_COMPILER={cases.options.compiler}", cwd=cases.ROOT)
         self.assertEqual(made.returncode, 0, made.stderr)
         compiled = relink.linked(build, cases.options.build, "tessera")

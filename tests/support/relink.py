@@ -1,6 +1,7 @@
 """Another configuration of the project, linked from the objects of the build that is tested: what is compiled alike is compiled once."""
 import json
 import pathlib
+import re
 import shlex
 import subprocess
 
@@ -10,12 +11,19 @@ def run(*words, **named):
 
 
 def entries(build):
-    """(which source, its object, its macros, the command that compiles it) of each source. Generated ones lie in the build."""
+    """(which source, its object, its macros and the files compiled with it, the command that compiles it) of each source. Generated ones lie in the build."""
     for each in json.loads((build / "compile_commands.json").read_text()):
         words = shlex.split(each["command"])
         file = each["file"]
         source = file[file.rindex("/src/"):] if "/src/" in file else file
-        yield source, build / words[words.index("-o") + 1], {word for word in words if word.startswith("-D")}, each["command"]
+        yield source, build / words[words.index("-o") + 1], {word for word in words if word.startswith("-D")} | together(file), each["command"]
+
+
+def together(file):
+    """The files that are compiled as this one, if CMake has written it."""
+    if "/Unity/" not in file:
+        return set()
+    return set(re.findall(r'^#include "(.*)"$', pathlib.Path(file).read_text(), re.M))
 
 
 def linked(build, tested, *targets):
@@ -45,6 +53,6 @@ def execute(command, build):
 
 def build_type(tested):
     """The options that configure another build as `tested` was: its kind and its compiler's flags."""
-    kept = ("CMAKE_BUILD_TYPE", "CMAKE_CXX_COMPILER", "CMAKE_CXX_FLAGS", "CMAKE_CXX_FLAGS_RELWITHDEBINFO")
+    kept = ("CMAKE_BUILD_TYPE", "CMAKE_CXX_COMPILER", "CMAKE_CXX_FLAGS", "CMAKE_CXX_FLAGS_RELWITHDEBINFO", "TESSERA_UNITY_BATCH")
     lines = (pathlib.Path(tested) / "CMakeCache.txt").read_text().splitlines()
     return [f"-D{line}" for line in lines if line.split(":")[0] in kept]
