@@ -3,6 +3,7 @@
     `layout ARGUMENTS`                   what `tessera layout ARGUMENTS --svg` draws
     `roofline ARGUMENTS`                 the roofline of `tessera explain ARGUMENTS --html`
     `access start|solution load|store TENSOR`   the lanes of the worst warp, from the checker's run of that text
+    `stages start|solution`              the stages of its pipeline over time, from the checker's run of that text
     `threads`, `product tile=3,3,3`, ... a drawing of drawings.py for the launch of the solution
 """
 import base64
@@ -53,6 +54,15 @@ def access(puzzle, arguments):
     return f'<p class="small dim">{html.escape(re.sub(" at byte [0-9]+", "", found[0]["title"]))}. In the cells the lanes; {cells}.{keys}</p>\n' + found[0]["svg"]
 
 
+def stages(puzzle, text):
+    """Of the first case that has any."""
+    found = [case["stages"] for case in puzzle.text(text)["answer"]["cases"] if "stages" in case]
+    if not found:
+        raise SystemExit(f"book: {puzzle.id}: its {text} has no gates")
+    keys = '<span class="key global"></span>on its way<span class="key multiply"></span>in use or free'
+    return f'<p class="small dim">{keys}</p>\n' + found[0]
+
+
 def drawing(puzzle, name, arguments):
     named = dict(each.split("=", 1) for each in arguments if re.match(r"\w+=", each))
     plain = [each for each in arguments if not re.match(r"\w+=", each)]
@@ -69,6 +79,8 @@ def picture(puzzle, section):
         return roofline(arguments), caption
     if name == "access":
         return access(puzzle, arguments), caption
+    if name == "stages":
+        return stages(puzzle, *arguments), caption
     if name in DRAWINGS:
         return drawing(puzzle, name, arguments), caption
-    raise SystemExit(f"book: {puzzle.id}: no picture is called {name}: expected layout, roofline, access, {', '.join(DRAWINGS)}")
+    raise SystemExit(f"book: {puzzle.id}: no picture is called {name}: expected layout, roofline, access, stages, {', '.join(DRAWINGS)}")

@@ -41,6 +41,11 @@ bool AsyncRules::is_ordered(const Trace& earlier, const Doer& doer) const {
   return doer.before->covers(earlier.agent, earlier.time);
 }
 
+bool AsyncRules::is_of_copy_to_come(const Trace& earlier, const Doer& doer) const {
+  return earlier.of_nothing && earlier.how == Access::load &&
+         agent(doer.trace).kind == AgentKind::gate;
+}
+
 void AsyncRules::add_other(AgentCell& cell, const Doer& doer) {
   std::erase_if(cell.others, [&](const Trace& each) {
     return each.how == doer.trace.how && is_ordered(each, doer);
@@ -58,7 +63,8 @@ void AsyncRules::judge(int region, std::uint64_t offset, std::uint64_t bytes, co
         if (cell.write.any()) meet_write(region, at, cell, doer, told);
         else mine.trace.of_nothing = !writes;
         for (const Trace& each : cell.others) {
-          if (cell.is_reported || !conflict(each.how, doer.trace.how) || is_ordered(each, doer))
+          if (cell.is_reported || !conflict(each.how, doer.trace.how) ||
+              (is_ordered(each, doer) && !is_of_copy_to_come(each, doer)))
             continue;
           cell.is_reported = true;
           if (std::exchange(told, each.site) != each.site) report_conflict(region, at, each, doer);

@@ -10,7 +10,7 @@ namespace tessera::check {
 
 namespace {
 
-constexpr int kWarpgroupOfUnits = 128;  // threads
+constexpr int kWarpgroupOfUnits = 128, kWarpOfUnits = 32;  // threads
 constexpr std::int64_t kSector = 32, kCore = 128;
 
 /// The part of a box that is inside the tensor.
@@ -152,6 +152,7 @@ void AsyncCounts::fences(int thread, Here here) {
 }
 
 void AsyncCounts::begins_units(int thread, Here here) {
+  units_here_ = here;
   if (thread % kWarpgroupOfUnits == 0) bytes_.clear(), passes_.clear();
   if (rules_ != nullptr) rules_->begins_units(thread, here);
 }
@@ -159,6 +160,11 @@ void AsyncCounts::begins_units(int thread, Here here) {
 void AsyncCounts::starts_unit(int thread, const UnitCall& call) {
   if (thread % kWarpgroupOfUnits == 0 && passes_.empty())
     passes_ = {passes_at(call.a), passes_at(call.b)};
+  if (thread % kWarpOfUnits == 0)
+    count(units_here_, [&](Counters& c) {
+      ++c.mma_instructions;
+      c.mma_flops += std::int64_t{2} * call.multiply_adds * kWarpOfUnits;
+    });
   if (rules_ != nullptr) rules_->starts_unit(thread, call);
 }
 
@@ -188,6 +194,10 @@ void AsyncCounts::awaits_units(int thread, int pending) {
 
 void AsyncCounts::touches_sums(const void* first, std::size_t bytes, Here here) {
   if (rules_ != nullptr) rules_->touches_sums(first, bytes, here);
+}
+
+void AsyncCounts::adds_to_nothing(Here here) {
+  if (rules_ != nullptr) rules_->adds_to_nothing(here);
 }
 
 }  // namespace tessera::check

@@ -40,6 +40,7 @@ class AsyncCounts final : public AsyncObserver {
   void commits_units(int thread, Here here) override;
   void awaits_units(int thread, int pending) override;
   void touches_sums(const void* first, std::size_t bytes, Here here) override;
+  void adds_to_nothing(Here here) override;
 
  private:
   static constexpr std::size_t kMostPhases = 4096;
@@ -55,6 +56,7 @@ class AsyncCounts final : public AsyncObserver {
   std::vector<std::int64_t> ended_;  ///< phases, by gate
   std::vector<std::size_t> bytes_;   ///< of the operands of the current group
   std::vector<int> passes_;          ///< through the banks for 128 bytes of each
+  Here units_here_;                  ///< of the group that a thread starts
   std::int64_t time_ = 0;
 };
 

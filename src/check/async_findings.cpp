@@ -169,6 +169,14 @@ void AsyncRules::report_units(int thread, std::string detail, Here here, Here ot
   recorder_.add_mistake(std::move(mistake));
 }
 
+void AsyncRules::adds_to_nothing(Here here) {
+  begin();
+  Mistake mistake =
+      recorder_.mistake_at(Kind::uninitialized_read, Memory::local, here, recorder_.thread_);
+  mistake.tensor = "accumulator";
+  recorder_.add_mistake(std::move(mistake));
+}
+
 // ---- the end ------------------------------------------------------------------------------------
 
 bool AsyncRules::is_written(std::uint64_t offset, std::uint32_t since) const {

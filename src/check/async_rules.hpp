@@ -106,6 +106,7 @@ class AsyncRules final : public AsyncObserver {
   void commits_units(int thread, Here here) override;
   void awaits_units(int thread, int pending) override;
   void touches_sums(const void* first, std::size_t bytes, Here here) override;
+  void adds_to_nothing(Here here) override;
 
  private:
   /// The agent of an access, with what is ordered before it.
@@ -230,6 +231,9 @@ class AsyncRules final : public AsyncObserver {
   void judge(int region, std::uint64_t offset, std::uint64_t bytes, const Doer& doer);
   void meet_write(int region, std::uint64_t offset, AgentCell& cell, const Doer& doer, int& told);
   bool is_ordered(const Trace& earlier, const Doer& doer) const;
+  /// A read of bytes that had no value, and that this copy then brings: it does not wait for it,
+  /// even where it lets the copy start.
+  bool is_of_copy_to_come(const Trace& earlier, const Doer& doer) const;
   void add_other(AgentCell& cell, const Doer& doer);
   /// The box in global memory: calls body(region, offset, bytes of an element, offset in shared
   /// memory).

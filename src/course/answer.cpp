@@ -209,6 +209,7 @@ ordered_json json_of(const PuzzleAttempt& attempt, const PuzzleCase& c, const Ca
                                {"is_store", p.is_store},
                                {"title", p.title()},
                                {"svg", p.svg}});
+  if (!c.stages.empty()) out["stages"] = c.stages;
   const PuzzleFindings findings = findings_of(attempt, c, cause);
   for (const auto* f : findings.own) out["findings"].push_back(json_of(*f, false));
   for (const auto* f : findings.following) out["findings"].push_back(json_of(*f, true));

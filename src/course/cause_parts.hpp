@@ -22,6 +22,8 @@ Cause cause_of_no_value(const PuzzleAttempt& attempt, const PuzzleCase& c);
 Cause cause_of_overlap(const PuzzleAttempt& attempt, const PuzzleCase& c);
 /// From the checker's findings, which are certain; empty id: they say nothing of it.
 Cause cause_of_findings(const PuzzleAttempt& attempt, const PuzzleCase& c);
+/// From those of gates, bulk copies and the units of a warpgroup; empty id: there are none.
+Cause cause_of_gates(const PuzzleAttempt& attempt, const PuzzleCase& c);
 /// From the message of simt/array_bounds.hpp about an index; empty id: there is none.
 Cause cause_of_local_array(const std::string& problem);
 /// An access to an element that does not exist.

@@ -207,7 +207,8 @@ Cause cause_of(const PuzzleAttempt& attempt) {
   const bool misses_goal =
       std::any_of(c->goals.begin(), c->goals.end(), [](const auto& g) { return !g.reached; });
   if (attempt.is_unfilled && !misses_goal) return cause("unfilled", "the file is as you got it");
-  if (is_kernel && none_touched(*c) && fatal_of(*c) == nullptr) {
+  if (is_kernel && none_touched(*c) && fatal_of(*c) == nullptr &&
+      cause_of_gates(attempt, *c).id.empty()) {
     Cause kept_away = cause_of_no_thread(attempt, *c);
     return kept_away.id.empty() ? cause_of_untouched(attempt, *c) : kept_away;
   }

@@ -252,6 +252,7 @@ Cause cause_of_findings(const PuzzleAttempt& attempt, const PuzzleCase& c) {
   }
   if (const auto* f = find_finding(c, {"out-of-bounds", "outside-view"}))
     return told_by(*f, cause_of_outside(attempt, c, *f));
+  if (Cause of_gates = cause_of_gates(attempt, c); !of_gates.id.empty()) return of_gates;
   for (const std::string_view kind : {"async-not-waited", "async-never-waited"})
     if (const auto* f = find_finding(c, {kind})) return told_by(*f, cause_of_wait(attempt));
   const auto* const meeting = find_finding(c, {"race"}, "global");

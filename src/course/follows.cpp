@@ -22,7 +22,7 @@ bool is_of_barrier(const PuzzleFinding& f) {
   return is_one_of(f, {"diverged-barrier", "missing-barrier", "early-return"});
 }
 bool is_of_end(const PuzzleFinding& f) {
-  return is_one_of(f, {"endless", "deadlock", "crash", "exception", "stack-overflow"});
+  return is_one_of(f, {"endless", "deadlock", "crash", "exception", "stack-overflow", "stuck"});
 }
 bool is_of_values(const PuzzleFinding& f) {
   return is_one_of(f, {"uninitialized-read", "stale-read"});

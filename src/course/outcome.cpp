@@ -129,6 +129,7 @@ PuzzleCase case_of(const json& c) {
   out.shared_bytes = report.at("shared_bytes");
   if (c.contains("pictures"))
     for (const auto& each : c.at("pictures")) out.pictures.push_back(picture_of(each));
+  out.stages = c.value("stages", "");
   for (const auto& each : report.at("findings")) out.findings.push_back(finding_of(each));
   for (const auto& each : report.at("counters").at("by_access"))
     if (each.contains("line"))
@@ -185,6 +186,7 @@ std::optional<PuzzleOutcome> read_outcome(const std::string& text) {
   PuzzleOutcome out;
   out.solved = all.at("solved").get<bool>();
   out.error = all.value("error", "");
+  out.unavailable = all.value("unavailable", false);
   for (const auto& each : all.at("cases")) out.cases.push_back(case_of(each));
   return out;
 }

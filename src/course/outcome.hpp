@@ -95,13 +95,15 @@ struct PuzzleCase {
   std::vector<PuzzleCoverage> coverage;
   std::vector<PuzzleAccess> accesses;
   std::vector<PuzzlePicture> pictures;  ///< if requested
+  std::string stages;                   ///< the phases of gates over time, as SVG; or empty
 
   bool is_right() const;
 };
 
 struct PuzzleOutcome {
   bool solved = false;
-  std::string error;  ///< why the spec could not run
+  std::string error;         ///< why the spec could not run
+  bool unavailable = false;  ///< the machine lacks what it needs
   std::vector<PuzzleCase> cases;
 };
 

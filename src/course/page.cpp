@@ -36,6 +36,8 @@ svg text{font:11px ui-monospace,'DejaVu Sans Mono',monospace;fill:var(--dim);tex
 svg.cells{max-width:none;max-height:none}svg.cells text{font-size:10px;text-anchor:middle;fill:#14202e}
 svg.cells .axis{fill:var(--dim)}svg.cells rect{stroke:var(--rule);stroke-width:.6}
 .sector{stroke:var(--dim);stroke-width:2;fill:none}
+svg.timeline{max-width:none}svg.timeline .tick{text-anchor:start}
+.global{fill:#3b78d8}.multiply{fill:#2f9e5b}.key.global{background:#3b78d8}.key.multiply{background:#2f9e5b}
 .key.right{background:var(--right)}.key.wrong{background:var(--wrong)}.key.mixed{background:var(--mixed)}
 )";
 
@@ -127,6 +129,14 @@ std::string pictures_html(const PuzzleCase& c) {
       dear, cheap);
 }
 
+std::string stages_html(const PuzzleCase& c) {
+  if (c.stages.empty()) return {};
+  return cat(
+      "<p class=\"dim\">Stages over time.<span class=\"key global\"></span>in flight<span "
+      "class=\"key multiply\"></span>in use or free</p>\n<div class=\"scroll\">",
+      c.stages, "</div>\n");
+}
+
 std::string case_html(const PuzzleAttempt& attempt, const PuzzleCase& c, const Cause& cause) {
   std::string out = cat("<h2 class=\"", c.is_right() ? "good" : "bad", "\">",
                         c.is_right() ? "✓ " : "✗ ", escaped(c.what), "</h2>\n");
@@ -149,7 +159,7 @@ std::string case_html(const PuzzleAttempt& attempt, const PuzzleCase& c, const C
                      ? "<span class=\"key mixed\"></span>some of several</p>\n"
                      : "</p>\n",
                  picture_svg(m, c));
-  return out + pictures_html(c);
+  return out + stages_html(c) + pictures_html(c);
 }
 
 }  // namespace

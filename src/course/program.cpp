@@ -198,14 +198,20 @@ std::vector<PuzzleAttempt> attempt_together(const std::vector<PuzzleTry>& tries,
   return out;
 }
 
+namespace {
+/// "sm_80"; sm_90a for Hopper, whose warpgroups and bulk copies sm_90 does not have.
+std::string arch_of(const cuda::Device& device) {
+  const std::string out = cat("sm_", device.major, device.minor);
+  return out == "sm_90" ? out + "a" : out;
+}
+}  // namespace
+
 std::optional<PuzzleGpu> puzzle_gpu(std::string& why_not) {
   const std::vector<cuda::Device> devices = cuda::devices();
   const std::string nvcc = shell::nvcc_path();
   if (devices.empty()) why_not = cuda::why_unavailable();
   else if (nvcc.empty()) why_not = "nvcc is not installed";
-  else
-    return PuzzleGpu{nvcc, devices.front().name,
-                     cat("sm_", devices.front().major, devices.front().minor)};
+  else return PuzzleGpu{nvcc, devices.front().name, arch_of(devices.front())};
   return {};
 }
 
@@ -227,7 +233,9 @@ std::string gpu_text(const PuzzleGpu& gpu, const PuzzleAttempt& attempt) {
                " does not compile for it: ", attempt.errors.front().message);
   if (!attempt.outcome) return cat(name, "gave no answer: the program ", attempt.end);
   if (attempt.outcome->solved) return name + "agrees";
-  if (!attempt.outcome->error.empty()) return cat(name, "refuses: ", attempt.outcome->error);
+  if (!attempt.outcome->error.empty())
+    return cat(name, attempt.outcome->unavailable ? "cannot run it: " : "refuses: ",
+               attempt.outcome->error);
   for (const auto& c : attempt.outcome->cases)
     for (const auto& m : c.outputs)
       if (m.wrong > 0) return cat(name, "disagrees: ", c.what, ": ", wrong_elements(m));

@@ -128,7 +128,8 @@ GpuAnswer ask_gpu(const PuzzleTry& one, const PuzzleAttempt& done, double time_l
   const auto gpu = puzzle_gpu(why_not);
   if (!gpu) return {.text = why_not};
   const PuzzleAttempt there = attempt_on(*gpu, {one}, time_limit_s).front();
-  return {true, there.outcome && !there.outcome->solved, gpu_text(*gpu, there)};
+  const bool disagrees = there.outcome && !there.outcome->solved && !there.outcome->unavailable;
+  return {true, disagrees, gpu_text(*gpu, there)};
 }
 
 /// The result, and then that of the GPU.

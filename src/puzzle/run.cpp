@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "cage.hpp"
+#include "check/pictures.hpp"
 #include "check/shared_names.hpp"
 #include "tessera/check/format.hpp"
 #include "tessera/check/html_report.hpp"
@@ -173,7 +174,10 @@ void Run::keep(check::Report report) {
   });
   last["report"] = json::parse(check::to_json(report, check::device_model("h200")));
   last["report"].erase("device");
-  if (outcome_.has_pictures) last["pictures"] = pictures_of(report);
+  if (outcome_.has_pictures) {
+    last["pictures"] = pictures_of(report);
+    last["stages"] = check::stages_picture(report.gate_phases);
+  }
   outcome_.total = report.total;
   // Only a note in a program, but wrong in an exercise: several threads do the work of one.
   const bool is_done_again =
@@ -221,6 +225,10 @@ int run_main(int argc, char** argv, std::span<const Entry> entries) {
     try {
       Run run(outcome, arguments.variant, options);
       each.spec(run);
+    } catch (const Error& error) {
+      out["error"] = error.what();
+      out["unavailable"] = error.category() == Category::unavailable;
+      outcome.failed = true;
     } catch (const std::exception& error) {
       out["error"] = error.what();
       outcome.failed = true;

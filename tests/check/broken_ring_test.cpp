@@ -164,6 +164,8 @@ TEST(RingCounters, CountBoxesSectorsAndOperands) {
     EXPECT_EQ(c.unit_operands, 2 * 6 * 2);
     EXPECT_EQ(c.unit_operand_wavefronts, 2 * 6 * (64 + 16) * 32 / 128);
     EXPECT_EQ(c.unit_operand_wavefronts, c.unit_operand_wavefronts_ideal);
+    EXPECT_EQ(c.mma_instructions, 8 * 6);  // of eight warps
+    EXPECT_EQ(c.mma_flops, 2 * 128 * 16 * RingProduct::K);
   }
 }
 

@@ -193,5 +193,13 @@ TEST(Polls, ALoopThatGivesUpIsNoDeadlock) {
   EXPECT_EQ(c, std::vector<float>(32, 100'000));
 }
 
+TEST(Polls, ALoopThatGivesUpIsNoDeadlockInAFileForTheCheckerThatRunsWithoutIt) {
+  std::vector<int> flag(1);
+  std::vector<float> c(32);
+  launch(Dim3{1}, GivesUpAfterAWhile{100'000}, Tensor<int*, row_major(1, 1)>(flag.data()),
+         Tensor<float*, row_major(1, 32)>(c.data()));
+  EXPECT_EQ(c, std::vector<float>(32, 100'000));
+}
+
 }  // namespace
 }  // namespace tessera

@@ -73,6 +73,9 @@ TEST_F(PuzzleOnGpu, EachEndIsOneLine) {
       "column 1: expected 6, got 5.");
   EXPECT_EQ(told_by_program(answers(R"({"solved":false,"error":"no memory","cases":[]})")),
             "the GPU (Test GPU) refuses: no memory");
+  EXPECT_EQ(told_by_program(answers(
+                R"({"solved":false,"error":"needs Hopper","unavailable":true,"cases":[]})")),
+            "the GPU (Test GPU) cannot run it: needs Hopper");
   EXPECT_EQ(told_by_program("exit 3\n"),
             "the GPU (Test GPU) gave no answer: the program ended with exit code 3");
   EXPECT_EQ(told("echo 'p03.cpp(7): error: calling a __host__ function' >&2; exit 1\n"),

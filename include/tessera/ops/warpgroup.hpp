@@ -4,6 +4,7 @@
 // access the sums or overwrite the operands. Needs sm_90a on a GPU (PTX ISA 9.7.15).
 #pragma once
 
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 
@@ -123,7 +124,9 @@ struct TESSERA_CHECKED_SYMBOL WarpgroupUnit {
       constexpr At(int slab_, Here here_ = Here::current()) : slab(slab_), here(here_) {}
     };
     Acc of[slabs][values];
+    std::uint32_t unset;  ///< 0 where the sums have values, also of `{}`; else as memory was
     Acc (&operator[](At at))[values] {
+      unset = 0;
       tell(of[at.slab], sizeof of[at.slab], at.here);
       return of[at.slab];
     }
@@ -135,19 +138,25 @@ struct TESSERA_CHECKED_SYMBOL WarpgroupUnit {
       if (detail::async_observer != nullptr)
         detail::async_observer->touches_sums(first, bytes, here);
     }
+    /// A product that keeps the sums, or sets them, follows.
+    void tell_product(bool keep, Here here) {
+      if (keep && detail::async_observer != nullptr && unset != 0)
+        detail::async_observer->adds_to_nothing(here);
+      unset = 0;
+    }
   };
   /// One thread's sums.
   struct Fragment {
     Slabs value;
     Fragment() = default;
     Fragment(const Fragment& other, Here here = Here::current()) : value(other.value) {
-      Slabs::tell(other.value.of[0], sizeof other.value, here);
+      Slabs::tell(other.value.of[0], sizeof other.value.of, here);
     }
     /// An operator has no default arguments to capture its caller's location: reports name this
     /// line.
     Fragment& operator=(const Fragment& other) {
-      Slabs::tell(other.value.of[0], sizeof value, Here::current());
-      Slabs::tell(value.of[0], sizeof value, Here::current());
+      Slabs::tell(other.value.of[0], sizeof value.of, Here::current());
+      Slabs::tell(value.of[0], sizeof value.of, Here::current());
       value = other.value;
       return *this;
     }
@@ -179,6 +188,9 @@ struct TESSERA_CHECKED_SYMBOL WarpgroupUnit {
     static_assert(std::is_same_v<typename TileA::element, InA> &&
                       std::is_same_v<typename TileB::element, InB>,
                   "the unit is one of these types");
+#if TESSERA_CHECK
+    acc.value.tell_product(keep, here);
+#endif
     auto&& async = t.async();
     async.begin_units(here);
     const std::uint32_t from_a = async.address(a.first), from_b = async.address(b.first);
@@ -241,7 +253,7 @@ struct TESSERA_CHECKED_SYMBOL WarpgroupUnit {
     (void)async;
     detail::wgmma<InA, InB, N, A == Major::mn, B == Major::mn>(sums, a, b, keep);
 #else
-    async.start_unit({carry_out<A, B>, sums, a, b, keep});
+    async.start_unit({carry_out<A, B>, sums, a, b, keep, values * depth});
 #endif
   }
   /// On the CPU: one thread's sums of one instruction.

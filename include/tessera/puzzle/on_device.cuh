@@ -3,8 +3,12 @@
 // result.
 #pragma once
 
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
 #include "tessera/cuda/launch.cuh"
 #include "tessera/cuda/runtime.hpp"
+#include "tessera/cuda/tensor_map.hpp"
+#include "tessera/puzzle/bulk_view.hpp"
 #include "tessera/tensor/tensor.hpp"
 
 namespace tessera::puzzle::detail {
@@ -31,6 +35,29 @@ class OnGpu {
   cuda::DeviceBuffer memory_;
 };
 
+/// The same as a BulkMatrix, which kernels only read.
+template <class Tile, class View>
+class InBulkOnGpu {
+ public:
+  InBulkOnGpu(const cuda::Stream& stream, const BulkView<Tile, View>& bulk)
+      : bulk_(bulk), copy_(stream, bulk.view) {}
+  BulkMatrix<Tile> view() const { return bulk_.mapped(cuda::tensor_map, copy_.view()); }
+  void bring_back() const {}
+
+ private:
+  BulkView<Tile, View> bulk_;
+  decltype(OnGpu(std::declval<const cuda::Stream&>(), std::declval<const View&>())) copy_;
+};
+
+template <class View>
+auto copied(const cuda::Stream& stream, const View& view) {
+  return OnGpu(stream, view);
+}
+template <class Tile, class View>
+auto copied(const cuda::Stream& stream, const BulkView<Tile, View>& bulk) {
+  return InBulkOnGpu<Tile, View>(stream, bulk);
+}
+
 template <class Kernel, class... Copies>
 void launch_on_copies(const cuda::Stream& stream, Dim3 grid, const Kernel& kernel,
                       const Copies&... copies) {
@@ -42,8 +69,15 @@ void launch_on_copies(const cuda::Stream& stream, Dim3 grid, const Kernel& kerne
 /// Runs the kernel on device 0, on tensors of the host's. Throws Error.
 template <class Kernel, class... Views>
 void launch_on_gpu(Dim3 grid, const Kernel& kernel, const Views&... views) {
+  if constexpr (tessera::detail::needs_sm_90a<Kernel>()) {
+    const cuda::Device device = cuda::devices().at(0);
+    if (device.major != 9 || device.minor != 0)
+      throw Error(Category::unavailable, cat("kernel ", tessera::detail::kernel_name<Kernel>()),
+                  "a GPU of compute capability 9.0 (Hopper)",
+                  cat(device.name, ", ", device.major, ".", device.minor));
+  }
   const cuda::Stream stream = cuda::Stream::create(0);
-  launch_on_copies(stream, grid, kernel, OnGpu(stream, views)...);
+  launch_on_copies(stream, grid, kernel, copied(stream, views)...);
 }
 
 }  // namespace tessera::puzzle::detail

@@ -1,9 +1,8 @@
 // The header that a puzzle's spec includes: matrices with their expected values, and a Run that
-// launches
-// the learner's kernels on them under the checker, compares every element and judges the goals. The
-// command `tessera puzzle` compiles the learner's file and the spec together and reads the outcome.
-// Compiled by nvcc the same program runs the kernels on a GPU; there is no checker there, so goals
-// are skipped.
+// launches the learner's kernels on them under the checker, compares every element and judges the
+// goals. The command `tessera puzzle` compiles the learner's file and the spec together and reads
+// the outcome. Compiled by nvcc the same program runs the kernels on a GPU; there is no checker
+// there, so goals are skipped.
 //
 //   void spec(tessera::puzzle::Run& run) {
 //     const auto A = puzzle::counting("A", 9, 9), B = puzzle::counting("B", 9, 9, 2);
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "tessera/check/check.hpp"
+#include "tessera/puzzle/bulk_view.hpp"
 #include "tessera/puzzle/puzzle.hpp"
 #include "tessera/tensor/host_tensor.hpp"
 #if defined(__CUDACC__)
@@ -82,6 +82,18 @@ struct Line {
 template <class Matrix>
 Line<Matrix> line(Matrix& matrix) {
   return {matrix};
+}
+
+/// A matrix of which the kernel copies tiles like Tile in bulk: it gets a BulkMatrix.
+template <class Tile, class Matrix>
+struct InBulk {
+  using tile_type = Tile;
+  Matrix& matrix;
+  Rounding rounding;
+};
+template <class Tile, class Matrix>
+InBulk<Tile, Matrix> in_bulk(Matrix& matrix, Rounding rounding = Rounding::none) {
+  return {matrix, rounding};
 }
 
 /// Options of a launch.
@@ -153,7 +165,9 @@ class Run {
       else return std::as_const(matrix_of(matrix).values);
     }
     ();
-    if constexpr (requires { matrix.matrix; })
+    if constexpr (requires { matrix.rounding; })
+      return detail::bulk_view<typename Matrix::tile_type>(values.view(), matrix.rounding);
+    else if constexpr (requires { matrix.matrix; })
       return tessera::detail::view_as<tessera::detail::row_major_pattern<1>(),
                                       std::remove_pointer_t<decltype(values.data())>, 1>(
           values.data(), {values.size()});

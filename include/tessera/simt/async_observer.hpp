@@ -50,6 +50,8 @@ class AsyncObserver {
   virtual void awaits_units(int thread, int pending) = 0;
   /// The running thread accesses sums of matrix instructions.
   virtual void touches_sums(const void* first, std::size_t bytes, Here here) = 0;
+  /// It adds a product to sums that have no value yet.
+  virtual void adds_to_nothing(Here here) = 0;
 
  protected:
   ~AsyncObserver() = default;

@@ -24,6 +24,7 @@ struct UnitCall {
   void* sums;
   std::uint64_t a, b;  ///< descriptors
   bool keep;
+  int multiply_adds;  ///< of one thread
 };
 
 class CpuAsync {

@@ -283,8 +283,13 @@ class TESSERA_CHECKED_SYMBOL CpuThreadBase {
   static constexpr auto kOrder = std::memory_order_relaxed, kLoadOrder = kOrder,
                         kStoreOrder = kOrder;
 #endif
-  /// Polls before a thread yields; few where each is slow.
-  static constexpr int kPatience = TESSERA_CHECK != 0 ? 4 : 256;
+  /// Polls before a thread yields; few under the checker, where each is slow.
+  static int patience() {
+#if TESSERA_CHECK
+    if (detail::recorder != nullptr) return 4;
+#endif
+    return 256;
+  }
 
   template <class T>
   struct Found {
@@ -327,7 +332,7 @@ class TESSERA_CHECKED_SYMBOL CpuThreadBase {
   void poll(const T* address, T value, Here here) {
     if (--patience_ > 0) [[likely]]
       return;
-    patience_ = kPatience;
+    patience_ = patience();
     scheduler_->give_way(thread.linear, {address, detail::bits_of(value), here});
   }
   void collect(Collective& mine, Here here) {
@@ -355,7 +360,7 @@ class TESSERA_CHECKED_SYMBOL CpuThreadBase {
   int block_threads_;
   BlockScheduler* scheduler_;
   int turn_ = 0;
-  int patience_ = kPatience;
+  int patience_ = patience();
 };
 
 /// The context of a kernel that declares its block size: `t.block_dim` is a constant.
