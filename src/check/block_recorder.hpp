@@ -500,7 +500,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   std::vector<UnwrittenOutput> unwritten_outputs_;
   AsyncRules async_rules_{*this};
   AsyncCounts async_counts_{*this, rules_ ? &async_rules_ : nullptr};
-  std::vector<Here> polled_;  ///< where plain reads poll a value
+  std::vector<Here> polled_;        ///< where plain reads poll a value
+  std::size_t touched_before_ = 0;  ///< elements that the block before touched
   std::vector<Mistake> mistakes_;
   std::size_t unlabelled_ = 0;  ///< mistakes from here on have no superstep yet
 };

@@ -126,18 +126,21 @@ std::string summary_line(const Report& report) {
     }
     out += parts;
   }
-  out += s.checked_blocks == s.blocks
-             ? cat(" in ", counted(s.blocks, "block"))
-             : cat(" in ", s.checked_blocks, " of ", counted(s.blocks, "block"));
+  if (volume(report.grid) == 0) out += ", and no kernel ran";
+  else if (s.checked_blocks == s.blocks) out += cat(" in ", counted(s.blocks, "block"));
+  else out += cat(" in ", s.checked_blocks, " of ", counted(s.blocks, "block"));
   if (s.suppressed > 0) out += cat(", ", s.suppressed, " suppressed");
   if (!s.incomplete.empty()) return cat(out, "; ", s.incomplete);
   return s.timed_out ? out + ", stopped at the time limit" : out;
 }
 
 std::string to_text(const Report& report, const DeviceModel& device, std::size_t columns) {
-  std::string out = cat("kernel ", report.kernel, report.problem.empty() ? "" : ": ",
-                        report.problem, "\n", "grid ", to_string(report.grid), ", blocks of ",
-                        to_string(report.block), " threads, order ", report.order, "\n\n");
+  std::string out =
+      cat("kernel ", report.kernel, report.problem.empty() ? "" : ": ", report.problem, "\n");
+  out += volume(report.grid) == 0
+             ? cat("no kernel ran\n\n")
+             : cat("grid ", to_string(report.grid), ", blocks of ", to_string(report.block),
+                   " threads, order ", report.order, "\n\n");
   if (report.launches.size() > 1) out += launches_text(report);
   for (const auto& finding : report.findings) out += finding_text(finding);
   if (!report.coverage.empty()) out += "tensors\n";

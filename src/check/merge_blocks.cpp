@@ -90,9 +90,12 @@ void MergedBlocks::merge(const BlockResult& result) {
 
 MergedBlocks::First& MergedBlocks::first_at(int region, std::uint64_t offset) {
   const std::uint64_t piece = piece_[static_cast<std::size_t>(region)];
-  auto& page = pages_[{region, offset / kPageBytes}];
-  if (page.empty()) page.resize(static_cast<std::size_t>(kPageBytes / piece));
-  return page[static_cast<std::size_t>(offset % kPageBytes / piece)];
+  if (const std::pair at(region, offset / kPageBytes); last_page_ == nullptr || at != last_at_) {
+    last_page_ = &pages_[at];
+    last_at_ = at;
+    if (last_page_->empty()) last_page_->resize(static_cast<std::size_t>(kPageBytes / piece));
+  }
+  return (*last_page_)[static_cast<std::size_t>(offset % kPageBytes / piece)];
 }
 
 std::uint32_t MergedBlocks::place_of(const Here& here) {
@@ -122,31 +125,36 @@ void MergedBlocks::meet(const Touched& whole, std::int64_t block, bool is_ordere
   auto& piece = piece_[static_cast<std::size_t>(whole.region)];
   if (piece == 0) piece = whole.bytes;
   if (whole.bytes < piece) split(whole.region);
+  if (whole.bytes == piece) return meet_piece(whole, block, is_ordered);
   for (std::uint64_t done = 0; done < whole.bytes; done += piece) {
     Touched touched = whole;
     touched.offset += done;
-    if (piece < whole.bytes) touched.value = whole.value >> done % 8 * 8 & 0xff;
-    First& first = first_at(touched.region, touched.offset);
-    const bool writes = touched.plain_write || touched.atomic_write;
-    if (writes && first.writer_block >= 0) collide(touched, block, first, true, true);
-    if (writes && first.reader_block >= 0) collide(touched, block, first, true, false);
-    if (touched.plain_read && first.writer_block >= 0) collide(touched, block, first, false, true);
-    if (is_ordered) continue;  // compared by its clocks
-    if (writes && first.writer_block < 0) {
-      first.writer_block = block;
-      first.value = touched.value;
-      first.write = place_of(touched.write);
-      first.writer = static_cast<std::uint16_t>(touched.writer);
-      first.plain_write = touched.plain_write;
-      first.atomic_write = touched.atomic_write;
-      first.of_block = touched.of_block;
-      first.is_volatile = touched.is_volatile;
-    }
-    if (touched.plain_read && first.reader_block < 0) {
-      first.reader_block = block;
-      first.read = place_of(touched.read);
-      first.reader = static_cast<std::uint16_t>(touched.reader);
-    }
+    touched.value = whole.value >> done % 8 * 8 & 0xff;
+    meet_piece(touched, block, is_ordered);
+  }
+}
+
+void MergedBlocks::meet_piece(const Touched& touched, std::int64_t block, bool is_ordered) {
+  First& first = first_at(touched.region, touched.offset);
+  const bool writes = touched.plain_write || touched.atomic_write;
+  if (writes && first.writer_block >= 0) collide(touched, block, first, true, true);
+  if (writes && first.reader_block >= 0) collide(touched, block, first, true, false);
+  if (touched.plain_read && first.writer_block >= 0) collide(touched, block, first, false, true);
+  if (is_ordered) return;  // compared by its clocks
+  if (writes && first.writer_block < 0) {
+    first.writer_block = block;
+    first.value = touched.value;
+    first.write = place_of(touched.write);
+    first.writer = static_cast<std::uint16_t>(touched.writer);
+    first.plain_write = touched.plain_write;
+    first.atomic_write = touched.atomic_write;
+    first.of_block = touched.of_block;
+    first.is_volatile = touched.is_volatile;
+  }
+  if (touched.plain_read && first.reader_block < 0) {
+    first.reader_block = block;
+    first.read = place_of(touched.read);
+    first.reader = static_cast<std::uint16_t>(touched.reader);
   }
 }
 

@@ -45,7 +45,8 @@ class MergedBlocks {
   First& first_at(int region, std::uint64_t offset);
   std::uint32_t place_of(const Here& here);
   void split(int region);
-  void meet(const Touched& touched, std::int64_t block, bool is_ordered);
+  void meet(const Touched& whole, std::int64_t block, bool is_ordered);
+  void meet_piece(const Touched& touched, std::int64_t block, bool is_ordered);
   /// Accesses of a block with clocks, and of later blocks without.
   void meet_ordered(const BlockResult& result);
   void meet_others(const Touched& touched, std::int64_t block);
@@ -70,7 +71,9 @@ class MergedBlocks {
   /// By region and page of the outputs: the first accesses of each piece; pieces have the size that
   /// all blocks have used, or one byte.
   std::map<std::pair<int, std::uint64_t>, std::vector<First>> pages_;
-  std::vector<std::uint64_t> piece_;  ///< bytes, by region; 0: not known yet
+  std::pair<int, std::uint64_t> last_at_;
+  std::vector<First>* last_page_ = nullptr;  ///< the one at last_at_, used last
+  std::vector<std::uint64_t> piece_;         ///< bytes, by region; 0: not known yet
   /// For blocks with clocks, by region and offset: as many as needed to find a race.
   std::map<std::pair<int, std::uint64_t>, std::vector<OrderedTouch>> ordered_;
   std::map<std::int64_t, std::vector<AtomicElement>> atomics_;  ///< by block

@@ -338,6 +338,7 @@ void BlockRecorder::resolve_uninitialized() {
 }
 
 void BlockRecorder::collect_touched(BlockResult& out) {
+  out.touched.reserve(touched_before_);
   for (std::size_t number = kFirstBuffer; number < regions_.size(); ++number) {
     if (!regions_[number].is_output) continue;
     Shadow& cells = shadows_[number];
@@ -354,6 +355,7 @@ void BlockRecorder::collect_touched(BlockResult& out) {
                              one.is_volatile && two.is_volatile});
     });
   }
+  touched_before_ = out.touched.size();
 }
 
 int BlockRecorder::object_at(int number, std::uint64_t offset) {

@@ -205,8 +205,7 @@ class Builder {
       return preprocessed.find(text_part) != preprocessed.npos;
     };
     const bool has_fragments = has("tessera/plain_cuda/mma.h\"") || has("mma.sync");
-    std::ofstream(base + ".cuda.ii", std::ios::binary)
-        << rewrite(preprocessed, [&](const std::string& file) { return original(file); });
+    std::ofstream(base + ".cuda.ii", std::ios::binary) << rewritten(preprocessed);
     words = {"-std=gnu++20",         "-g",
              "-ffp-contract=off",    "-fstack-clash-protection",
              "-fno-strict-aliasing", "-Wno-unknown-pragmas"};
@@ -225,6 +224,15 @@ class Builder {
     return assembled(fs::path(base).filename().string(), as_checked(text_of(base + ".s")));
   }
 
+  /// What cannot be rewritten does not compile.
+  std::string rewritten(const std::string& preprocessed) {
+    try {
+      return rewrite(preprocessed, [&](const std::string& file) { return original(file); });
+    } catch (const Error& error) {
+      throw Error(Category::unavailable, error.problem(), error.expected(), error.got(),
+                  error.advice());
+    }
+  }
   const std::string* original(const std::string& file) {
     const auto [found, is_new] = originals_.try_emplace(file);
     if (is_new) found->second = text_of(file);

@@ -15,6 +15,7 @@ namespace tessera::plain_cuda {
 namespace {
 
 constexpr std::array kStarts = {"random", "zeros", "ones", "count", "nothing"};
+constexpr const char* kValues = "\"values\"";
 constexpr const char* kForm = "kernel<<<grid, block>>>(A: f32[m,k], C: f32[m,n], n: n)";
 
 /// CUDA's name of an element type.
@@ -148,20 +149,33 @@ class LaunchReader {
     arrays_[name] = variable;
     arrays += cat("::tessera::plain_cuda::AskedArrayOf<", cuda_name(type), "> ", variable, "(",
                   quoted_text(name), ", \"", tessera::name(type), "\", {", extents, "}, ", start,
-                  is_const ? ", true" : ", false", "); ");
+                  is_const ? ", true" : ", false",
+                  start.ends_with(kValues) ? cat(", [=]([[maybe_unused]] long long i) { return ",
+                                                 text(close + 2, end), "; }")
+                                           : std::string(),
+                  "); ");
     return variable;
   }
 
-  /// As a C++ literal: a keyword, or "file:" and the name of a file.
+  /// As a C++ literal: a keyword, "file:" and the name of a file, or that an expression of i gives
+  /// each element its value.
   std::string start_of(const std::string& name, std::size_t begin, std::size_t end) const {
     if (t_.is(begin, "=") && begin + 2 == end) {
       const std::string_view start = t_.spelling(begin + 1);
       if (start.ends_with('"')) return cat("\"file:\" ", start);
       if (std::find(kStarts.begin(), kStarts.end(), start) != kStarts.end())
         return quoted_text(start);
+      if (t_.is_kind(begin + 1, Token::Kind::number) || is_variable(start)) return kValues;
     }
-    refuse(begin, cat(name, " cannot start as '", text(begin, end), "'"),
-           "= random, = zeros, = ones, = count, = nothing or = \"FILE.npy\" behind the extents");
+    if (t_.is(begin, "=") && begin + 2 < end) return kValues;
+    refuse(
+        begin, cat(name, " cannot start as '", text(begin, end), "'"),
+        "= random, = zeros, = ones, = count, = nothing, = \"FILE.npy\" or an expression of i, the "
+        "number of the element, behind the extents");
+  }
+
+  static bool is_variable(std::string_view word) {
+    return word == "i" || word == "m" || word == "n" || word == "k";
   }
 
   [[noreturn]] void refuse(std::size_t at, std::string problem,

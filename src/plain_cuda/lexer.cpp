@@ -262,4 +262,13 @@ Tokens tokens_of(std::string_view text, std::string first) {
 
 void pair_brackets(Tokens& tokens) { Pairs(tokens).run(); }
 
+bool is_keyword(std::string_view word) {
+  static constexpr std::string_view kWords[] = {
+      "return",    "else",   "do",    "throw",  "case",   "co_return", "co_yield", "co_await",
+      "if",        "while",  "for",   "switch", "goto",   "and",       "or",       "not",
+      "xor",       "bitand", "bitor", "compl",  "sizeof", "new",       "delete",   "in",
+      "constexpr", "and_eq", "or_eq", "xor_eq", "not_eq"};
+  return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
+}
+
 }  // namespace tessera::plain_cuda

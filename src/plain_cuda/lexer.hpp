@@ -59,6 +59,9 @@ class Tokens {
   }
 };
 
+/// A word of C++ that may stand before an expression, and so names no function.
+bool is_keyword(std::string_view word);
+
 /// Splits `text`; `first` is the name of the file until a line marker names another.
 Tokens tokens_of(std::string_view text, std::string first = {});
 

@@ -202,6 +202,7 @@ class Rewriter {
     constexpr const char* kLaunch = "kernel<<<grid, block>>>(arguments)";
     if (!t_.is(close + 3, "(")) refuse(open, "a launch has no arguments", kLaunch);
     if (close == open + 3) refuse(open, "a launch has no grid and no block", kLaunch);
+    require_configuration(open + 3, close);
     const std::size_t callee = callee_before(open);
     if (callee == open) refuse(open, "a launch has no kernel", kLaunch);
     auto& pieces = out_.at(callee).before;
@@ -210,6 +211,18 @@ class Rewriter {
                    Edit::Piece{"", open + 3, close}, Edit::Piece{"), "}});
     out_.at(open).skip_to = close + 3;
     out_.insert_after(t_.pairs[close + 3], ")");
+  }
+  /// <<<grid, block, shared memory, stream>>>; angles of template arguments hide commas.
+  void require_configuration(std::size_t first, std::size_t end) const {
+    std::size_t count = 1;
+    bool may_hide = false;
+    for (std::size_t at = first; at < end; at = t_.after(at)) {
+      if (t_.is(at, ",")) ++count;
+      may_hide = may_hide || t_.is(at, "<") || t_.is_run(at, '.', 3);
+    }
+    if (may_hide || (count >= 2 && count <= 4)) return;
+    refuse(first, count < 2 ? "a launch has no block" : "a launch has more than four arguments",
+           "kernel<<<grid, block, shared memory, stream>>>(arguments)");
   }
   /// A call of the run-time takes the kernel as a void*; ours takes it unchanged.
   void launch_call(std::size_t at) {
@@ -237,14 +250,6 @@ class Rewriter {
     out_.erase(i + 1, t_.after(open));
   }
   bool is_member(std::size_t i) const { return t_.is(i - 1, ".") || is_pair(i - 1, "->"); }
-  static bool is_keyword(std::string_view word) {
-    static constexpr std::string_view kWords[] = {
-        "return",    "else",   "do",    "throw",  "case",   "co_return", "co_yield", "co_await",
-        "if",        "while",  "for",   "switch", "goto",   "and",       "or",       "not",
-        "xor",       "bitand", "bitor", "compl",  "sizeof", "new",       "delete",   "in",
-        "constexpr", "and_eq", "or_eq", "xor_eq", "not_eq"};
-    return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
-  }
   bool is_name(std::size_t i) const {
     return t_.is_kind(i, Kind::name) && !is_keyword(t_.spelling(i));
   }

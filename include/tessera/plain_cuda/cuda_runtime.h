@@ -15,6 +15,7 @@
 
 #include "driver_types.h"
 #include "parts/atomics.h"
+#include "parts/device_api.h"
 #include "parts/graphs.h"
 #include "parts/launch.h"
 #include "parts/math.h"

@@ -127,6 +127,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int device, Place place
   out->maxThreadsPerMultiProcessor = 32 * m.warps_per_sm;
   out->sharedMemPerMultiprocessor = static_cast<std::size_t>(m.smem_per_sm_bytes);
   out->managedMemory = out->concurrentManagedAccess = out->cooperativeLaunch = 1;
+  out->memoryPoolsSupported = 1;
   out->maxBlocksPerMultiProcessor = m.blocks_per_sm;
   out->sharedMemPerBlockOptin = static_cast<std::size_t>(m.smem_per_block_bytes);
   return cudaSuccess;

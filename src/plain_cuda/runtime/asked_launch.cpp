@@ -27,7 +27,7 @@ struct Asked {
   DType type = DType::f32;
   std::vector<index_t> shape = {};
   std::size_t elements = 0;
-  std::string start;       ///< empty: an argument of the kernel
+  std::string start;       ///< empty: an argument of the kernel; "values": those in `held`
   void* memory = nullptr;  ///< null: not yet given to the kernel
   bool is_input = false;
   std::vector<std::byte> held;  ///< of an input: its original content
@@ -83,7 +83,7 @@ void fill(Asked& asked, std::size_t number) {
   asked.held.resize(asked.bytes());
   if (file_of(asked) != nullptr) {
     read_file(asked);
-  } else {
+  } else if (asked.start != "values") {
     visit_dtype(asked.type, [&]<class T>(TypeTag<T>) {
       for (std::size_t i = 0; i < asked.elements; ++i) {
         const double x = value(asked, number, i);
@@ -159,6 +159,19 @@ AskedArray::AskedArray(const char* name, const char* type, std::initializer_list
   }
   if (start != nullptr) asked.start = start;
   all().push_back(std::move(asked));
+}
+
+std::size_t AskedArray::elements() const {
+  const Asked& asked = all()[static_cast<std::size_t>(index_)];
+  return asked.bytes() <= DeviceMemory::get().total_bytes() ? asked.elements
+                                                            : 0;  // begin() refuses
+}
+
+void AskedArray::set(std::size_t element, const void* value) {
+  Asked& asked = all()[static_cast<std::size_t>(index_)];
+  const auto size = static_cast<std::size_t>(size_of(asked.type));
+  asked.held.resize(asked.bytes());
+  std::memcpy(asked.held.data() + element * size, value, size);
 }
 
 void* AskedArray::begin(bool is_input) {

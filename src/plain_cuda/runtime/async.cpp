@@ -236,18 +236,6 @@ void grid_barrier(Place place) {
 
 // ---- addresses ----
 
-namespace {
-constexpr std::uint32_t kSharedTag = 0x10000000, kSharedMask = 0x00ffffff;
-}
-
-std::uint32_t shared_address(const void* generic) noexcept {
-  const auto offset = static_cast<const std::byte*>(generic) - tessera_shared_begin;
-  return (static_cast<std::uint32_t>(offset) & kSharedMask) | kSharedTag;
-}
-void* shared_pointer(std::uint32_t address) noexcept {
-  if ((address & ~kSharedMask) != kSharedTag) return nullptr;
-  return tessera_shared_begin + (address & kSharedMask);
-}
 bool is_in_space(const void* generic, Space space) noexcept {
   if (current == nullptr) return false;
   constexpr std::ptrdiff_t kMost = 233472;

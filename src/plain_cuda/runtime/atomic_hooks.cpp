@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "context.hpp"
-#include "debug_info.hpp"
 #include "tessera/plain_cuda/parts/atomics.h"
 #include "tessera/plain_cuda/parts/thread.h"
 
@@ -13,7 +12,9 @@ namespace tessera::plain_cuda {
 namespace {
 
 Place place_of_call(const void* pc) {
-  return current == nullptr ? Place{} : place_of(reinterpret_cast<std::uintptr_t>(pc) - 1);
+  if (current == nullptr) return {};
+  const Here& here = here_of_call(pc);
+  return {here.file, here.line, here.column};
 }
 
 /// Stores change(old) and returns old. The order is always the strongest.
@@ -27,6 +28,11 @@ T change(volatile void* at, const void* pc, Change&& next) {
   while (!__sync_bool_compare_and_swap(word, old, next(old))) old = *static_cast<volatile T*>(word);
   end_update(address, static_cast<std::uint64_t>(old), next(old) != old, place);
   return old;
+}
+
+template <class T>
+T load(const volatile void* at, const void* pc) {
+  return poll(static_cast<const T*>(const_cast<const void*>(at)), place_of_call(pc));
 }
 
 template <class T>
@@ -60,8 +66,7 @@ int exchange_if(volatile void* at, void* expected, T desired, const void* pc) {
 #define TESSERA_ATOMICS(bits, T)                                                             \
   T tessera_load##bits(const volatile void* at, int) __asm__("__tsan_atomic" #bits "_load"); \
   T tessera_load##bits(const volatile void* at, int) {                                       \
-    return tessera::plain_cuda::change<T>(const_cast<volatile void*>(at), TESSERA_PC,        \
-                                          [](T old) { return old; });                        \
+    return tessera::plain_cuda::load<T>(at, TESSERA_PC);                                     \
   }                                                                                          \
   void tessera_store##bits(volatile void* at, T value,                                       \
                            int) __asm__("__tsan_atomic" #bits "_store");                     \

@@ -8,6 +8,7 @@
 #include "meeting.hpp"
 #include "program.hpp"
 #include "tessera/core/text.hpp"
+#include "tessera/plain_cuda/parts/async.h"
 #include "tessera/plain_cuda/parts/clusters.h"
 #include "tessera/simt/cpu_async.hpp"
 
@@ -106,6 +107,34 @@ void* map_shared(const void* at, unsigned rank, Place place) {
     refuse_map("maps an address that is not in shared memory",
                "give map_shared_rank() a variable in shared memory", place);
   return out;
+}
+
+// ---- 32-bit addresses of shared memory ----------------------------------------------------------
+
+namespace {
+constexpr std::uint32_t kSharedTag = 0x10000000, kSharedMask = 0x007fffff;
+/// Above the offset: 0 for the running block, else the rank of a block of the cluster and 1.
+constexpr std::uint32_t kRankShift = 23, kRankMask = 31;
+}  // namespace
+
+std::uint32_t shared_address(const void* generic) noexcept {
+  const auto* at = static_cast<const std::byte*>(generic);
+  std::uint32_t block = 0;
+  if (const auto other = check::cluster_images == nullptr
+                             ? std::nullopt
+                             : check::cluster_images->find(reinterpret_cast<std::uint64_t>(at)))
+    block = static_cast<std::uint32_t>(other->first) + 1, at = shared_storage() + other->second;
+  return (static_cast<std::uint32_t>(at - shared_storage()) & kSharedMask) | block << kRankShift |
+         kSharedTag;
+}
+
+void* shared_pointer(std::uint32_t address) noexcept {
+  if ((address & ~(kSharedMask | kRankMask << kRankShift)) != kSharedTag) return nullptr;
+  std::byte* const own = shared_storage() + (address & kSharedMask);
+  const int rank = static_cast<int>(address >> kRankShift & kRankMask) - 1;
+  const ClusterMemory* const memory = current == nullptr ? nullptr : current->block.memory;
+  if (rank < 0 || memory == nullptr) return own;
+  return rank < memory->blocks() ? memory->in(rank, own) : nullptr;
 }
 
 unsigned shared_rank(const void* at, Place place) {

@@ -18,6 +18,9 @@ namespace tessera::plain_cuda {
 
 inline Here here_of(const Place& place) { return {place.file, place.line, place.column}; }
 
+/// The source position of a call that returns to `pc`: looked up once, cached for the OS thread.
+const Here& here_of_call(const void* pc);
+
 /// The state that the threads of a block share.
 struct BlockContext {
   BlockScheduler& scheduler;
@@ -48,7 +51,7 @@ struct ThreadContext {
   int count_turn = 0, patience = 4, exchange_turn = 0;
   struct Load {
     const void* address = nullptr;
-    Here here;
+    const void* pc = nullptr;  ///< where its hook returns to
   };
   std::array<Load, 4> loads{};  ///< the latest plain ones, in turn
   unsigned load_turn = 0, volatile_reads = 0;
@@ -100,7 +103,9 @@ struct KernelMemory {
 };
 KernelMemory memory_at(std::uintptr_t address);
 
-/// Ends the running thread of a kernel after an impossible access.
-struct Abandon {};
+/// Ends the running thread of a kernel: after an impossible access, or where PTX says `exit`.
+struct Abandon {
+  bool is_exit = false;
+};
 
 }  // namespace tessera::plain_cuda

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <unordered_map>
 #include <utility>
 
 #include "context.hpp"
@@ -23,25 +24,35 @@ constinit thread_local PendingAccess pending_access;
 
 namespace {
 
-/// The source position of a return address: looked up once, cached for the OS thread.
-Here here_of_call(const void* pc) {
-  struct Known {
-    const void* pc = nullptr;
-    Here here;
-  };
-  static thread_local std::array<Known, 1024> known;
-  Known& at = known[reinterpret_cast<std::uintptr_t>(pc) % known.size()];
-  if (at.pc != pc) {
-    const Place place = place_of(reinterpret_cast<std::uintptr_t>(pc) - 1);
-    at = {pc, {place.file, place.line, place.column}};
-  }
+struct KnownCall {
+  const void* pc = nullptr;
+  Here here;
+};
+constinit thread_local std::array<KnownCall, 1024> known_calls{};
+
+/// Two calls of a loop may share an entry of the table: reading debug information is slow.
+[[gnu::noinline]] const Here& look_up(KnownCall& at, const void* pc) {
+  static thread_local std::unordered_map<const void*, Here> all;
+  const auto [found, is_new] = all.try_emplace(pc);
+  if (is_new) found->second = here_of(place_of(reinterpret_cast<std::uintptr_t>(pc) - 1));
+  at = {pc, found->second};
   return at.here;
+}
+
+/// here_of_call() in this file, without a call.
+inline const Here& find_call(const void* pc) {
+  KnownCall& at = known_calls[reinterpret_cast<std::uintptr_t>(pc) % known_calls.size()];
+  return at.pc == pc ? at.here : look_up(at, pc);
 }
 
 /// Is the access possible although it is outside of the kernel's memory? Otherwise it would fault.
 bool is_harmless(const void* address, std::size_t bytes) {
   return (DeviceMemory::get().is_backed(address) || DeviceHeap::get().contains(address)) &&
          reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
+}
+
+[[gnu::noinline]] void require_harmless(const void* address, std::size_t bytes) {
+  if (!is_harmless(address, bytes)) throw Abandon{};
 }
 
 /// The host and unfinished work of the device access the same memory.
@@ -135,7 +146,7 @@ template <std::size_t kBytes, bool kWrites>
   if constexpr (kBytes == 1) {
     if (recorder->is_shared(address) && is_guard(number)) return;
   }
-  const Here here = here_of_call(pc);
+  const Here& here = find_call(pc);
   if constexpr (kWrites) {
     // A debugger stops before the access.
     if (!Program::get().options.stop_at && exists(number, kBytes)) [[likely]] {
@@ -143,12 +154,12 @@ template <std::size_t kBytes, bool kWrites>
       return;
     }
   }
-  if constexpr (!kWrites) mine->loads[mine->load_turn++ % mine->loads.size()] = {address, here};
+  if constexpr (!kWrites) mine->loads[mine->load_turn++ % mine->loads.size()] = {address, pc};
   current = nullptr;  // as in a Watcher
   const bool done = kWrites ? recorder->store(address, kBytes, number, here)
                             : recorder->load(address, kBytes, 0, here);
   current = mine;
-  if (!done && !is_harmless(address, kBytes)) throw Abandon{};
+  if (!done) require_harmless(address, kBytes);
 }
 
 /// A volatile access is a relaxed atomic (PTX ISA, "Memory Consistency Model", volatile
@@ -189,6 +200,8 @@ void touch_volatile(const void* address, const void* pc) {
 }
 
 }  // namespace
+
+const Here& here_of_call(const void* pc) { return find_call(pc); }
 
 void tell_pending_access() {
   const PendingAccess write = std::exchange(pending_access, {});

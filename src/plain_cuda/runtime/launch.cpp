@@ -60,9 +60,9 @@ struct Entry {
     try {
       entry.body.run(entry.body.closure);
       settle();
-    } catch (const Abandon&) {
+    } catch (const Abandon& end) {
       settle();
-      if (tessera::detail::recorder != nullptr) tessera::detail::recorder->leaves();
+      if (!end.is_exit && tessera::detail::recorder != nullptr) tessera::detail::recorder->leaves();
     } catch (...) {
       pending_access = {};
       current = nullptr;

@@ -140,6 +140,7 @@ check::Report run_main(const check::Options& options) {
   tessera_warp_size = options.warp;
   const char* const called = std::getenv("TESSERA_PROGRAM");
   program.report.kernel = called != nullptr ? called : main_thread().argv[0];
+  program.report.grid = {0, 0, 0};  // until a kernel is launched
   program.report.order = name(options.order);
   catch_crashes();
   const std::int64_t room = memory_room();

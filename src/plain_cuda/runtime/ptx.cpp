@@ -7,6 +7,7 @@
 #include "meeting.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
+#include "tessera/plain_cuda/parts/clusters.h"
 #include "tessera/plain_cuda/parts/narrow.h"
 #include "tessera/plain_cuda/parts/thread.h"
 
@@ -98,14 +99,19 @@ void* Machine::address(const Operand& memory, const Instruction& in, bool is_sha
 
 std::uint64_t Machine::special(const std::string& name) const {
   const uint3 thread = thread_index(), block = block_index();
-  const dim3 threads = block_extents(), blocks = grid_extents();
+  const dim3 threads = block_extents(), blocks = grid_extents(), cluster = cluster_extents();
+  const dim3 of_cluster(block.x / cluster.x, block.y / cluster.y, block.z / cluster.z),
+      in_cluster(block.x % cluster.x, block.y % cluster.y, block.z % cluster.z),
+      clusters(blocks.x / cluster.x, blocks.y / cluster.y, blocks.z / cluster.z);
   const auto part = [&](std::string_view of, const auto& v) -> const unsigned* {
     if (!name.starts_with(of) || name.size() != of.size() + 2 || name[of.size()] != '.')
       return nullptr;
     return name.back() == 'x' ? &v.x : name.back() == 'y' ? &v.y : &v.z;
   };
   for (const unsigned* found :
-       {part("tid", thread), part("ctaid", block), part("ntid", threads), part("nctaid", blocks)})
+       {part("tid", thread), part("ctaid", block), part("ntid", threads), part("nctaid", blocks),
+        part("clusterid", of_cluster), part("nclusterid", clusters),
+        part("cluster_ctaid", in_cluster), part("cluster_nctaid", cluster)})
     if (found != nullptr) return *found;
   const int lane = lane_index();
   const auto linear = static_cast<unsigned>(current->linear),
@@ -118,6 +124,8 @@ std::uint64_t Machine::special(const std::string& name) const {
   if (name == "smid") return ((block.z * blocks.y + block.y) * blocks.x + block.x) % 132;
   if (name == "nsmid") return 132;
   if (name == "gridid") return 0;
+  if (name == "cluster_ctarank") return cluster_block_rank();
+  if (name == "cluster_nctarank") return cluster.x * cluster.y * cluster.z;
   if (name == "lanemask_eq") return one;
   if (name == "lanemask_lt") return one - 1;
   if (name == "lanemask_le") return one | (one - 1);

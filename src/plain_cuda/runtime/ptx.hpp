@@ -45,6 +45,8 @@ struct Instruction {
   Handler run = nullptr;                     ///< null: unknown
   std::size_t target = 0;                    ///< of a branch
 
+  /// Are its addresses those of shared memory, of the block or of its cluster?
+  bool is_shared() const { return has("shared") || has("shared::cta") || has("shared::cluster"); }
   bool has(std::string_view word) const {
     for (const auto& each : words)
       if (each == word) return true;

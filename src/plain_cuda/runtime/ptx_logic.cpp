@@ -1,6 +1,7 @@
 // Inline PTX: bits, moves, branches.
 #include <bit>
 
+#include "context.hpp"
 #include "ptx.hpp"
 #include "tessera/plain_cuda/parts/math.h"
 
@@ -19,10 +20,9 @@ void move(Machine& m, const Instruction& at) {
 }
 void convert_address(Machine& m, const Instruction& at) {
   const std::uint64_t from = in(m, at, 1, at.type());
-  const bool is_shared = at.has("shared") || at.has("shared::cta");
   std::uint64_t to = from;
-  if (is_shared && at.has("to")) to = shared_address(reinterpret_cast<const void*>(from));
-  else if (is_shared)
+  if (at.is_shared() && at.has("to")) to = shared_address(reinterpret_cast<const void*>(from));
+  else if (at.is_shared())
     to = reinterpret_cast<std::uint64_t>(shared_pointer(static_cast<std::uint32_t>(from)));
   m.write(at.operands[0], to, at.type());
 }
@@ -146,15 +146,13 @@ void find_bit(Machine& m, const Instruction& at) {
 }
 
 void branch(Machine& m, const Instruction& at) { m.next = at.target; }
-void leave(Machine& m, const Instruction& at) {
-  m.refuse(at, "ends a thread, which is not supported");
-}
+void leave(Machine&, const Instruction&) { throw Abandon{.is_exit = true}; }
 void nothing(Machine&, const Instruction&) {}
 
 }  // namespace
 
 std::vector<Known> logic_instructions() {
-  constexpr const char* spaces = "to shared global local const param shared::cta";
+  constexpr const char* spaces = "to shared global local const param shared::cta shared::cluster";
   return {{"mov", move, ""},
           {"cvta", convert_address, spaces},
           {"and", bit_and, ""},

@@ -3,6 +3,7 @@
 
 #include "context.hpp"
 #include "ptx.hpp"
+#include "tessera/plain_cuda/parts/clusters.h"
 #include "tessera/plain_cuda/parts/thread.h"
 
 namespace tessera::plain_cuda::ptx_detail {
@@ -14,6 +15,27 @@ constexpr Type kPredicate{'p', 8}, kLong{'u', 64};
 std::uint64_t word(Machine& m, const Instruction& in, std::size_t operand) {
   if (operand >= in.operands.size()) m.refuse(in, "has fewer operands than expected");
   return m.read(in.operands[operand], kWord);
+}
+
+/// barrier.cluster.arrive, .wait
+void cluster_barrier(Machine& m, const Instruction& in) {
+  if (in.has("arrive")) return cluster_arrive(m.place);
+  cluster_wait(m.place);
+}
+
+/// mapa{.shared::cluster} d, a, rank
+void map_address(Machine& m, const Instruction& in) {
+  const auto rank = static_cast<unsigned>(word(m, in, 2));
+  const void* const at = m.address(in.operands[1], in, in.is_shared());
+  void* const there = map_shared(at, rank, m.place);
+  m.write(in.operands[0],
+          in.is_shared() ? shared_address(there) : reinterpret_cast<std::uint64_t>(there),
+          in.type());
+}
+/// getctarank{.shared::cluster} d, a: the type is that of a
+void rank_of_address(Machine& m, const Instruction& in) {
+  m.write(in.operands[0], shared_rank(m.address(in.operands[1], in, in.is_shared()), m.place),
+          kWord);
 }
 
 /// bar.sync a{, b}, bar.arrive a, b, barrier.cta.sync and .arrive, bar.warp.sync mask
@@ -107,13 +129,14 @@ void elect(Machine& m, const Instruction& in) {
 }
 
 std::uint64_t* gate_at(Machine& m, const Instruction& in, std::size_t operand) {
-  const bool is_shared = in.has("shared") || in.has("shared::cta");
-  return static_cast<std::uint64_t*>(m.address(in.operands[operand], in, is_shared));
+  return static_cast<std::uint64_t*>(m.address(in.operands[operand], in, in.is_shared()));
 }
 /// mbarrier.init, .inval, .arrive, .arrive_drop, .test_wait, .try_wait
 void gate(Machine& m, const Instruction& in) {
-  if (in.has("expect_tx") || in.has("complete_tx") || in.has("shared::cluster"))
+  if (in.has("expect_tx") || in.has("complete_tx"))
     m.refuse(in, "is not supported: bulk copies are not interpreted");
+  if (in.has("shared::cluster"))
+    m.refuse(in, "is not supported: barriers in the shared memory of another block");
   if (in.has("init"))
     return gate_init(gate_at(m, in, 0), static_cast<unsigned>(word(m, in, 1)), m.place);
   if (in.has("inval")) return;
@@ -148,6 +171,9 @@ std::vector<Known> meeting_instructions() {
       "noComplete expect_tx complete_tx release acquire relaxed cta cluster";
   return {{"bar", barrier, "sync warp cta arrive red popc"},
           {"barrier", barrier, "sync cta aligned arrive red popc"},
+          {"barrier.cluster", cluster_barrier, "arrive wait release acquire relaxed aligned"},
+          {"mapa", map_address, "shared::cluster"},
+          {"getctarank", rank_of_address, "shared::cluster"},
           {"membar", order, fences},
           {"fence", order, fences},
           {"shfl", shuffle_lanes, "sync up down bfly idx"},

@@ -12,7 +12,6 @@ namespace tessera::plain_cuda::ptx_detail {
 
 namespace {
 
-bool is_shared(const Instruction& in) { return in.has("shared") || in.has("shared::cta"); }
 /// A volatile access is a relaxed one.
 bool is_atomic(const Instruction& in) {
   return in.has("relaxed") || in.has("acquire") || in.has("release") || in.has("volatile");
@@ -49,7 +48,7 @@ void load(Machine& m, const Instruction& in) {
   const Type type = in.type();
   const std::size_t lanes = lanes_of(in), bytes = static_cast<std::size_t>(type.bytes()) * lanes;
   const auto* const at =
-      static_cast<const std::byte*>(m.address(in.operands[1], in, is_shared(in)));
+      static_cast<const std::byte*>(m.address(in.operands[1], in, in.is_shared()));
   std::byte value[32] = {};
   if (is_atomic(in)) {
     touch_atomically(m, in, at, bytes, false);
@@ -57,7 +56,7 @@ void load(Machine& m, const Instruction& in) {
     if (in.has("acquire")) fence(scope_of(in), m.place);
     std::uint64_t bits = 0;
     std::memcpy(&bits, value, std::min<std::size_t>(bytes, 8));
-    end_update(const_cast<std::byte*>(at), bits, false, m.place);
+    end_update(at, bits, false, m.place);
   } else {
     for (std::size_t done = 0; done < bytes; done += 16)
       load_told(value + done, at + done, std::min<std::size_t>(bytes - done, 16), here_of(m.place));
@@ -74,7 +73,7 @@ void store(Machine& m, const Instruction& in) {
   const Type type = in.type();
   const std::size_t lanes = lanes_of(in), each = static_cast<std::size_t>(type.bytes()),
                     bytes = each * lanes;
-  auto* const at = static_cast<std::byte*>(m.address(in.operands[0], in, is_shared(in)));
+  auto* const at = static_cast<std::byte*>(m.address(in.operands[0], in, in.is_shared()));
   std::byte value[32] = {};
   for (std::size_t i = 0; i < lanes; ++i) {
     const std::uint64_t bits = m.read(part(in.operands[1], i), type);
@@ -115,7 +114,7 @@ template <class T>
 void update_as(Machine& m, const Instruction& in, bool returns) {
   const std::size_t first = returns ? 1 : 0;
   if (in.has("cta")) of_block(m.place);
-  auto* const at = static_cast<T*>(m.address(in.operands[first], in, is_shared(in)));
+  auto* const at = static_cast<T*>(m.address(in.operands[first], in, in.is_shared()));
   const auto operand = [&](std::size_t i) {
     return i < in.operands.size() ? cast_bits<T>(m.read(in.operands[i], in.type())) : T{};
   };
@@ -137,7 +136,7 @@ void add_pair(Machine& m, const Instruction& in, bool returns) {
   const std::size_t first = returns ? 1 : 0;
   if (in.has("cta")) of_block(m.place);
   const NarrowFormat& format = in.type().kind == 'h' ? kBfloat16 : kHalf;
-  auto* const at = static_cast<Pair*>(m.address(in.operands[first], in, is_shared(in)));
+  auto* const at = static_cast<Pair*>(m.address(in.operands[first], in, in.is_shared()));
   const auto by = static_cast<std::uint32_t>(m.read(in.operands[first + 1], in.type()));
   const Pair old = update(at, m.place, [&](Pair was) {
     std::uint32_t out = 0;
@@ -198,7 +197,7 @@ void copy_or_wait(Machine& m, const Instruction& in) {
   if (in.has("wait_all")) return wait_all(m, in);
   if (in.has("mbarrier")) {  // the thread's copies are done when it arrives
     wait_all(m, in);
-    auto* const gate = static_cast<std::uint64_t*>(m.address(in.operands[0], in, is_shared(in)));
+    auto* const gate = static_cast<std::uint64_t*>(m.address(in.operands[0], in, in.is_shared()));
     if (in.has("noinc")) gate_arrive(gate, 1, false, m.place);
     return;
   }
@@ -213,12 +212,14 @@ void make_policy(Machine& m, const Instruction& in) { m.write(in.operands[0], 0,
 
 std::vector<Known> memory_instructions() {
   constexpr const char* touched =
-      "volatile relaxed acquire release weak global shared local const param shared::cta cta gpu "
+      "volatile relaxed acquire release weak global shared local const param shared::cta "
+      "shared::cluster cta gpu "
       "sys "
       "cluster ca cg cs lu cv wb wt nc v2 v4 v8 L1::no_allocate L1::evict_last L1::evict_first "
       "L1::evict_normal L1::evict_unchanged L2::64B L2::128B L2::256B L2::cache_hint";
   constexpr const char* updated_ =
-      "global shared shared::cta relaxed acquire release acq_rel cta gpu sys cluster add min max "
+      "global shared shared::cta shared::cluster relaxed acquire release acq_rel cta gpu sys "
+      "cluster add min max "
       "and or xor "
       "exch cas inc dec noftz";
   constexpr const char* copied =

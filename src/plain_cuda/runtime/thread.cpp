@@ -216,7 +216,8 @@ void test_guess(const void* address) {
     if (each.address != address) continue;
     each.address = nullptr;
     const std::lock_guard lock(guesses_mutex);
-    guesses().emplace(each.here.file, each.here.line, each.here.column);
+    const Here& read = here_of_call(each.pc);
+    guesses().emplace(read.file, read.line, read.column);
   }
 }
 
@@ -240,7 +241,14 @@ bool begin_update(void* address, std::size_t bytes, Place place) {
   return is_possible;
 }
 
-void end_update(void* address, std::uint64_t bits, bool changed, Place place) {
+bool begin_poll(const void* address, std::size_t bytes, Place place) {
+  if (current == nullptr) return true;
+  settle();
+  const Watcher watcher;
+  return !watcher || watcher->poll(address, bytes, here_of(place));
+}
+
+void end_update(const void* address, std::uint64_t bits, bool changed, Place place) {
   if (current == nullptr) return;
   ThreadContext& mine = *current;
   if (const Watcher watcher; watcher) watcher->after_atomic(address, here_of(place));

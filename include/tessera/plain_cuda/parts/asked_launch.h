@@ -3,6 +3,7 @@
 // src/plain_cuda/runtime/asked_launch.cpp.
 #pragma once
 
+#include <cstddef>
 #include <initializer_list>
 #include <type_traits>
 #include <utility>
@@ -25,6 +26,8 @@ class AskedArray {
   AskedArray& operator=(const AskedArray&) = delete;
 
  protected:
+  std::size_t elements() const;
+  void set(std::size_t element, const void* value);
   /// Filled as its start says: else an input with random numbers, an output with nothing.
   void* begin(bool is_input);
 
@@ -37,6 +40,19 @@ template <class T>
 class AskedArrayOf : AskedArray {
  public:
   using AskedArray::AskedArray;
+  /// Element i has the value value_of(i).
+  template <class F>
+  AskedArrayOf(const char* name, const char* type, std::initializer_list<long long> extents,
+               const char* start, bool is_const, F value_of)
+      : AskedArray(name, type, extents, start, is_const) {
+    for (std::size_t i = 0; i < elements(); ++i) {
+      const auto x = value_of(static_cast<long long>(i));
+      T value;
+      if constexpr (std::is_arithmetic_v<T>) value = static_cast<T>(x);
+      else value = T(static_cast<float>(x));
+      set(i, &value);
+    }
+  }
 
   /// To the elements, to vectors of them, or to void.
   template <class U>

@@ -12,26 +12,30 @@ namespace tessera::plain_cuda {
 
 /// The thread is about to update `bytes` at `address` atomically; false: it must not.
 bool begin_update(void* address, std::size_t bytes, Place place);
+/// The same for an atomic load; end_update() follows it.
+bool begin_poll(const void* address, std::size_t bytes, Place place);
 /// Other blocks are beyond the scope of the atomic at this place.
 void of_block(Place place);
 /// It has, and found these bits; `changed`: it left others.
-void end_update(void* address, std::uint64_t bits, bool changed, Place place);
+void end_update(const void* address, std::uint64_t bits, bool changed, Place place);
 /// It will compare what it finds there with what it has read, and swap if they are the same.
 void test_guess(const void* address);
 
 template <class T>
 struct Word {
   using type = std::conditional_t<
-      sizeof(T) == 2, std::uint16_t,
-      std::conditional_t<sizeof(T) == 4, std::uint32_t,
-                         std::conditional_t<sizeof(T) == 8, std::uint64_t, unsigned __int128>>>;
+      sizeof(T) == 1, std::uint8_t,
+      std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                         std::conditional_t<sizeof(T) == 4, std::uint32_t,
+                                            std::conditional_t<sizeof(T) == 8, std::uint64_t,
+                                                               unsigned __int128>>>>;
 };
 
 /// change(old) is stored; returns old.
 template <class T, class Change>
 TESSERA_UNSEEN T update(T* at, Place place, Change change) {
   using W = typename Word<T>::type;
-  static_assert(sizeof(T) == sizeof(W), "CUDA has atomics of 2, 4, 8 and 16 bytes");
+  static_assert(sizeof(T) == sizeof(W), "CUDA has atomics of 1, 2, 4, 8 and 16 bytes");
   if (!begin_update(at, sizeof(T), place)) return T{};
   W* const word = reinterpret_cast<W*>(at);
   W found = *word;
@@ -44,6 +48,15 @@ TESSERA_UNSEEN T update(T* at, Place place, Change change) {
   const bool changed = std::bit_cast<W>(next) != found;
   end_update(at, static_cast<std::uint64_t>(found), changed, place);
   return old;
+}
+
+template <class T>
+TESSERA_UNSEEN T poll(const T* at, Place place) {
+  using W = typename Word<T>::type;
+  if (!begin_poll(at, sizeof(T), place)) return T{};
+  const W found = *reinterpret_cast<const volatile W*>(at);
+  end_update(at, static_cast<std::uint64_t>(found), false, place);
+  return std::bit_cast<T>(found);
 }
 
 }  // namespace tessera::plain_cuda

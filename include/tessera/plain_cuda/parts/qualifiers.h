@@ -14,5 +14,7 @@
 #define __builtin_align__(n) __attribute__((aligned(n)))
 #define __maxnreg__(n)
 #define __nv_pure__
+#define __builtin_assume(condition) static_cast<void>(0)
+#define __assume(condition) static_cast<void>(0)
 #define CUDARTAPI
 #define CUDART_CB

@@ -218,20 +218,3 @@ template <class F>
 inline cudaError_t cudaFuncSetSharedMemConfig(F*, cudaSharedMemConfig) {
   return cudaSuccess;
 }
-template <class F>
-inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, F*, int threads,
-                                                                 std::size_t shared) {
-  *blocks = tessera::plain_cuda::blocks_on_sm(threads, shared);
-  return cudaSuccess;
-}
-template <class F>
-inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, F*,
-                                                      std::size_t shared = 0, int limit = 0) {
-  *block = limit > 0 && limit < 1024 ? limit : 1024;
-  int sms = 0;
-  cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0);
-  *grid = sms * tessera::plain_cuda::blocks_on_sm(*block, shared);
-  return cudaSuccess;
-}
-inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
-inline cudaError_t cudaProfilerStop() { return cudaSuccess; }

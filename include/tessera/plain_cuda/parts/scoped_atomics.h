@@ -19,9 +19,7 @@
 #define TESSERA_SCOPE int scope = __NV_THREAD_SCOPE_SYSTEM, TESSERA_PLACE
 template <class T>
 inline T __nv_atomic_load_n(const T* address, int order, TESSERA_SCOPE) {
-  return tessera::plain_cuda::update_ordered(const_cast<T*>(address), order,
-                                             scope <= __NV_THREAD_SCOPE_BLOCK, place,
-                                             [](T old) { return old; });
+  return tessera::plain_cuda::load_ordered(address, order, scope <= __NV_THREAD_SCOPE_BLOCK, place);
 }
 template <class T>
 inline void __nv_atomic_store_n(T* address, std::type_identity_t<T> value, int order,
