@@ -60,7 +60,7 @@ BlockRecorder::BlockRecorder(const RunContext& context)
     const Region& r = regions_[i];
     const std::size_t bytes =
         context.launch.buffers[static_cast<std::size_t>(r.buffer)].element_bytes;
-    touches_[i].elements.resize(static_cast<std::size_t>(r.end - r.begin) / bytes + 1);
+    touches_[i].reset(static_cast<std::size_t>(r.end - r.begin) / bytes + 1);
     if (rules_ && (r.is_output || is_bulk(r)))
       shadows_[i].reset(r.end - r.begin, std::bit_floor(std::min<std::size_t>(bytes, 8)));
   }

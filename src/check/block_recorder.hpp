@@ -26,6 +26,7 @@
 #include "stop_at.hpp"
 #include "tessera/check/memory_rules.hpp"
 #include "tessera/core/recorder.hpp"
+#include "touches.hpp"
 #include "warp_order.hpp"
 
 namespace tessera::check {
@@ -39,13 +40,6 @@ struct RunContext {
   std::atomic<bool> stop{false};
   std::atomic<double> longest_block_s{0};  ///< of the blocks that completed
   std::unique_ptr<LaunchOrder> order = std::make_unique<LaunchOrder>();
-};
-
-/// How often an element of a tensor was touched, in all blocks of one recorder.
-struct Touches {
-  static constexpr std::uint8_t kRead = 1, kWritten = 2, kWrittenAgain = 4,
-                                kUpdated = 8;  ///< atomically, any number of times
-  std::vector<std::uint8_t> elements;          ///< by distance from the region's first byte
 };
 
 class BlockRecorder final : public tessera::detail::Recorder, public BlockObserver {

@@ -71,8 +71,7 @@ Coverage coverage_of(const detail::Buffer& buffer, const RunContext& context,
       bool read = false, updated = false;
       int written = 0;
       for (const auto* each : recorders) {
-        const auto& elements = each->touches()[i + kFirstBuffer].elements;
-        const std::uint8_t bits = at < elements.size() ? elements[at] : 0;  // no memory: no access
+        const std::uint8_t bits = each->touches()[i + kFirstBuffer].at(at);
         read = read || (bits & Touches::kRead) != 0;
         updated = updated || (bits & Touches::kUpdated) != 0;
         written += (bits & Touches::kWritten) != 0 ? 1 : 0;

@@ -246,16 +246,10 @@ void tell_touched(const RunContext& context, const std::vector<const BlockRecord
       const Region& region = context.regions[i];
       const std::size_t bytes =
           context.launch.buffers[static_cast<std::size_t>(region.buffer)].element_bytes;
-      const auto& elements = each->touches()[i + kFirstBuffer].elements;
-      for (auto first = elements.begin(); first != elements.end();) {
-        const auto last =
-            std::find_if(first, elements.end(), [&](auto bits) { return bits != *first; });
-        if (*first != 0)
-          context.launch.touched(
-              region.begin + static_cast<std::size_t>(first - elements.begin()) * bytes,
-              static_cast<std::size_t>(last - first) * bytes, touch_of(*first));
-        first = last;
-      }
+      each->touches()[i + kFirstBuffer].for_each_run(
+          [&](std::size_t first, std::size_t count, std::uint8_t bits) {
+            context.launch.touched(region.begin + first * bytes, count * bytes, touch_of(bits));
+          });
     }
   }
 }

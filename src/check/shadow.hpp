@@ -2,8 +2,11 @@
 // piece is as small as the smallest access so far: the rules act on bytes. Private to src/check.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
+
+#include "zeroed.hpp"
 
 namespace tessera::check {
 
@@ -95,18 +98,18 @@ class Shadow {
   }
   Cell& cell(std::uint64_t index) {
     auto& page = pages_[index / kPageCells];
-    if (page < 0) [[unlikely]]
+    if (page == 0) [[unlikely]]
       page = new_page(index / kPageCells);
-    return cells_[static_cast<std::size_t>(page) * kPageCells + index % kPageCells];
+    return cells_[static_cast<std::size_t>(page - 1) * kPageCells + index % kPageCells];
   }
   /// Calls body(index, cell) for each cell of the allocated pages, in the order of the addresses.
   template <class Body>
   void for_each(Body&& body) {
-    for (std::uint64_t page = 0; page < pages_.size(); ++page) {
-      if (pages_[page] < 0) continue;
-      for (std::uint64_t i = 0; i < kPageCells; ++i)
-        body(page * kPageCells + i,
-             cells_[static_cast<std::size_t>(pages_[page]) * kPageCells + i]);
+    std::vector<std::uint64_t> pages = used_;
+    std::sort(pages.begin(), pages.end());
+    for (const std::uint64_t page : pages) {
+      const auto first = static_cast<std::size_t>(pages_[page] - 1) * kPageCells;
+      for (std::uint64_t i = 0; i < kPageCells; ++i) body(page * kPageCells + i, cells_[first + i]);
     }
   }
 
@@ -117,8 +120,7 @@ class Shadow {
 
   std::uint64_t bytes_ = 0;
   int shift_ = 0, first_shift_ = 0;
-  /// where the cells of a page begin, in pages; -1: not allocated
-  std::vector<int> pages_;
+  Zeroed<int> pages_;                ///< by page: the number of its cells, in pages; 0: none
   std::vector<std::uint64_t> used_;  ///< the allocated pages
   std::vector<Cell> cells_;
 };

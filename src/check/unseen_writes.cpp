@@ -59,7 +59,7 @@ void judge_unseen(const RunContext& context, const std::vector<const BlockRecord
       const std::size_t at = element * bytes;
       if (std::memcmp(now + at, before.data() + at, bytes) == 0) continue;
       const bool is_told = std::any_of(recorders.begin(), recorders.end(), [&](const auto* each) {
-        return (each->touches()[i + kFirstBuffer].elements[element] & ~Touches::kRead) != 0;
+        return (each->touches()[i + kFirstBuffer].at(element) & ~Touches::kRead) != 0;
       });
       if (is_told) continue;
       Mistake mistake;

@@ -216,9 +216,12 @@ void BlockRecorder::take_sample(AccessPoint& point, int warp, std::uint64_t acti
 void BlockRecorder::cover(int number, EventKind kind, int bytes, std::uint64_t active) {
   const auto element =
       context_.launch.buffers[static_cast<std::size_t>(region(number).buffer)].element_bytes;
-  std::uint8_t* const touched = touches_[static_cast<std::size_t>(number)].elements.data();
+  Touches& touches = touches_[static_cast<std::size_t>(number)];
   const bool reads =
       kind == EventKind::load || kind == EventKind::async_load || kind == EventKind::atomic_load;
+  const std::uint8_t how = reads                       ? Touches::kRead
+                           : kind == EventKind::atomic ? Touches::kUpdated
+                                                       : Touches::kWritten;
   const auto behind = static_cast<std::uint64_t>(bytes) - 1;
   const int shift = std::has_single_bit(element) ? std::countr_zero(element) : -1;
   const auto number_of = [&](std::uint64_t offset) {
@@ -229,21 +232,15 @@ void BlockRecorder::cover(int number, EventKind kind, int bytes, std::uint64_t a
     const std::uint64_t offset = offset_[std::countr_zero(rest)];
     // another lane has read it already
     if (reads && std::exchange(before, offset) == offset) continue;
-    for (std::uint64_t at = number_of(offset); at <= number_of(offset + behind); ++at) {
-      auto& bits = touched[at];
-      if (reads) bits |= Touches::kRead;
-      else if (kind == EventKind::atomic) bits |= Touches::kUpdated;
-      else bits |= (bits & Touches::kWritten) != 0 ? Touches::kWrittenAgain : Touches::kWritten;
-    }
+    for (std::uint64_t at = number_of(offset); at <= number_of(offset + behind); ++at)
+      touches.add(at, how);
   }
 }
 
 void BlockRecorder::cover_element(int number, std::uint64_t offset, std::uint8_t how) {
   const auto element =
       context_.launch.buffers[static_cast<std::size_t>(region(number).buffer)].element_bytes;
-  auto& bits = touches_[static_cast<std::size_t>(number)].elements[offset / element];
-  const bool is_again = how == Touches::kWritten && (bits & Touches::kWritten) != 0;
-  bits |= is_again ? Touches::kWrittenAgain : how;
+  touches_[static_cast<std::size_t>(number)].add(offset / element, how);
 }
 
 void BlockRecorder::close_superstep(const std::string& label) {

@@ -95,6 +95,24 @@ class Programs(unittest.TestCase):
                 self.assertIn(text, run.stderr)
 
 
+    def test_inputs_of_a_launch_that_are_not_all_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "sums.cu"
+            program.write_text("""__global__ void sums(const float* x, float* out, int n) {
+  float sum = 0;
+  for (int i = 0; i + 8 <= n; i += 8)
+    for (int k = i; k < i + 8; ++k) sum += x[k * 32 + threadIdx.x];
+  out[threadIdx.x] = sum;
+}
+""")
+            for n, notes in (20, ["x: 512 of 640 elements were read"]), (16, []):
+                run = subprocess.run([cases.options.build / "bin/tessera", "check", program, "--json", "-n", str(n), "--launch",
+                                      "sums<<<1, 32>>>(x: f32[n, 32], out: f32[32], n)"], capture_output=True, text=True, timeout=300)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                found = json.loads(run.stdout)["findings"]
+                self.assertEqual([(each["kind"], each["problem"]) for each in found], [("never-read", each) for each in notes])
+
+
     def test_warps_of_64_lanes(self):
         program = next(each for each in PROGRAMS if each.stem == "lanes")
         for flags, code in ([], 1), (["--cxxflags", "-DFIXED"], 0):

@@ -112,6 +112,21 @@ void keep(const Asked& asked, std::size_t number, const char* side,
       array_of(asked, bytes));
 }
 
+/// A note of the elements that no thread has read, if every block was watched to its end.
+void judge_read(const Asked& asked) {
+  Program& program = Program::get();
+  const check::Summary& summary = program.report.summary;
+  const Allocation& input =
+      *DeviceMemory::get().find(reinterpret_cast<std::uint64_t>(asked.memory));
+  const std::size_t read = DeviceMemory::elements_read(input);
+  if (!program.is_checked || summary.errors > 0 || summary.checked_blocks < summary.blocks ||
+      summary.blocks == 0 || read == asked.elements)
+    return;
+  program.find(check::Kind::never_read, check::Severity::note, kPlace,
+               cat(asked.name, ": ", read, " of ", asked.elements, " elements were read"),
+               "a loop or a guard may leave out the tail");
+}
+
 void judge(const Asked& asked, std::size_t number) {
   std::vector<std::byte> now(asked.bytes());
   if (asked.memory == nullptr) return;
@@ -178,21 +193,24 @@ void* AskedArray::begin(bool is_input) {
   is_input = is_input || is_const_;
   const auto number = static_cast<std::size_t>(index_);
   Asked& asked = all()[number];
+  DeviceMemory& memory = DeviceMemory::get();
   if (asked.memory != nullptr) {  // given to two arguments: it may be written through one
     asked.is_input = asked.is_input && is_input;
+    memory.find(reinterpret_cast<std::uint64_t>(asked.memory))->is_input = asked.is_input;
     return asked.memory;
   }
   asked.is_input = is_input;
-  DeviceMemory& memory = DeviceMemory::get();
   asked.memory = memory.allocate(asked.bytes(), static_cast<std::size_t>(size_of(asked.type)),
                                  MemoryKind::device, here_of(kPlace));
   if (asked.memory == nullptr)
     throw Error(Category::argument, cat("--launch: the device has no room for ", asked.name),
                 cat("at most ", memory.total_bytes() - memory.used_bytes(), " bytes"),
                 cat(asked.bytes(), " bytes"));
-  memory.find(reinterpret_cast<std::uint64_t>(asked.memory))->name = asked.name;
+  Allocation& allocation = *memory.find(reinterpret_cast<std::uint64_t>(asked.memory));
+  allocation.name = asked.name;
   if (asked.start != "nothing" && (is_input || !asked.start.empty())) fill(asked, number);
   else asked.is_input = false;
+  allocation.is_input = asked.is_input;
   return asked.memory;
 }
 
@@ -203,6 +221,10 @@ bool begin_asked_launch(int round) {
 
 void end_asked_launch() {
   for (std::size_t i = 0; i < all().size(); ++i) judge(all()[i], i);
+  if (arrays_folder() == nullptr) {
+    for (const Asked& each : all())
+      if (each.is_input && each.memory != nullptr) judge_read(each);
+  }
   for (const Asked& each : all())
     if (each.memory != nullptr) cudaFree(each.memory, kPlace);
   all().clear();

@@ -201,6 +201,7 @@ void run_checked(const char* name, const KernelBody& body, const Configuration& 
   };
   launch.touched = [](std::uint64_t address, std::size_t bytes, const auto& touch) {
     if (touch.writes || touch.updates) DeviceMemory::get().wrote(address, bytes);
+    if (touch.reads) DeviceMemory::get().was_read(address, bytes);
     Streams::get().touch(address, bytes, touch.reads, touch.writes, touch.updates);
   };
   launch.is_guess = is_guess;

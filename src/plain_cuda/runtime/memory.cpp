@@ -159,6 +159,21 @@ bool DeviceMemory::is_written(std::uint64_t address, std::size_t bytes) {
   return unwritten(address, bytes) == 0;
 }
 
+void DeviceMemory::was_read(std::uint64_t address, std::size_t bytes) {
+  Allocation* const found = find(address);
+  if (found == nullptr || !found->is_input) return;
+  found->read.resize((found->bytes + 63) / 64);
+  for_each_word(address - found->begin, std::min(bytes, found->end() - address),
+                [&](std::size_t word, std::uint64_t mask) { found->read[word] |= mask; });
+}
+
+std::size_t DeviceMemory::elements_read(const Allocation& input) {
+  std::size_t out = 0;
+  for (std::size_t at = 0; at < input.bytes && !input.read.empty(); at += input.element_bytes)
+    out += input.read[at / 64] >> at % 64 & 1;
+  return out;
+}
+
 std::vector<const Allocation*> DeviceMemory::live() const {
   std::vector<const Allocation*> out;
   for (const auto& [begin, each] : allocations_) {

@@ -25,9 +25,11 @@ struct Allocation {
   std::size_t element_bytes = 4;  ///< of its pointer's type
   Here here;                      ///< of the call
   std::optional<Here> freed;
+  bool is_input = false;               ///< of a requested launch
   bool is_registered = false;          ///< the host's own memory, which cudaHostRegister was given
   bool all_written = false;            ///< then there are no bits
   std::vector<std::uint64_t> written;  ///< a bit for each byte; empty: none
+  std::vector<std::uint64_t> read;     ///< the same, of an input
 
   std::uint64_t end() const { return begin + bytes; }
 };
@@ -60,6 +62,9 @@ class DeviceMemory {
   bool is_backed(const void* address);
   void wrote(std::uint64_t address, std::size_t bytes);
   bool is_written(std::uint64_t address, std::size_t bytes);
+  /// A launch has read it: kept of inputs.
+  void was_read(std::uint64_t address, std::size_t bytes);
+  static std::size_t elements_read(const Allocation& input);
   /// How many of these bytes were never written.
   std::size_t unwritten(std::uint64_t address, std::size_t bytes);
   /// Was memory allocated that the host may access as well?

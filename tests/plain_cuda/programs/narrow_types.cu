@@ -152,5 +152,7 @@ int main() {
   const __half2 ones = __half2half2(__half(1.0f)), mixed = __floats2half2_rn(1.0f, 2.0f);
   expect(__heq2_mask(ones, mixed) == 0xffffu, "mask", __heq2_mask(ones, mixed));
   expect(__hltu2_mask(ones, mixed) == 0xffff0000u, "mask", __hltu2_mask(ones, mixed));
+  expect(static_cast<__half>(__nv_bfloat16(1.5f)) == __half(1.5f), "bfloat16 to half");
+  expect(static_cast<__nv_bfloat16>(__half(1.5f)) == __nv_bfloat16(1.5f), "half to bfloat16");
   return failures != 0;
 }

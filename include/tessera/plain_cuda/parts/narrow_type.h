@@ -11,6 +11,12 @@ struct alignas(2) TESSERA_T {
   constexpr TESSERA_T(float value) : bits_(rounded(value)) {}
   constexpr TESSERA_T(double value) : bits_(rounded(value)) {}
   constexpr TESSERA_T(const TESSERA_RAW& raw) : bits_(raw.x) {}
+  /// From the other 16-bit type.
+  template <class Other>
+  requires(!std::is_same_v<Other, TESSERA_T> &&
+           requires(const Other& x) { Other::from_bits(x.bits()); })  //
+      explicit constexpr TESSERA_T(const Other& other)
+      : bits_(rounded(other.value())) {}
 #define TESSERA_INTEGER(I)                                                     \
   constexpr TESSERA_T(I value) : bits_(rounded(static_cast<double>(value))) {} \
   constexpr TESSERA_T& operator=(I value) { return *this = TESSERA_T(value); } \
