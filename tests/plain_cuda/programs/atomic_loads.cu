@@ -1,8 +1,8 @@
 // expect: race at 26
-// Atomic loads change nothing: plain reads beside them are no race. A flag of one byte, whose release
-// orders what it hands over.
-#include <cuda/atomic>
+// Atomic loads change nothing: plain reads beside them are no race. A flag of one byte, whose
+// release orders what it hands over.
 #include <cstdio>
+#include <cuda/atomic>
 
 using Flag = cuda::atomic<bool, cuda::thread_scope_device>;
 __device__ Flag ready;
