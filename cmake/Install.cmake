@@ -24,12 +24,17 @@ if(TARGET tessera)
   endif()
 endif()
 
+if(TARGET tessera_gpu_code_tool)
+  set_target_properties(tessera_gpu_code_tool PROPERTIES EXPORT_NAME gpu_code_tool)
+  install(TARGETS tessera_gpu_code_tool EXPORT TesseraTargets RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tessera)
+endif()
 install(EXPORT TesseraTargets NAMESPACE tessera:: DESTINATION ${package_dir})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TesseraConfig.cmake.in ${PROJECT_BINARY_DIR}/TesseraConfig.cmake
                               INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/TesseraConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/TesseraConfig.cmake ${PROJECT_BINARY_DIR}/TesseraConfigVersion.cmake
-        ${PROJECT_SOURCE_DIR}/cmake/TesseraFlags.cmake ${PROJECT_SOURCE_DIR}/cmake/TesseraKernels.cmake ${PROJECT_SOURCE_DIR}/cmake/TesseraPrivateSymbols.cmake
+        ${PROJECT_SOURCE_DIR}/cmake/TesseraFlags.cmake ${PROJECT_SOURCE_DIR}/cmake/TesseraKernels.cmake ${PROJECT_SOURCE_DIR}/cmake/TesseraGpuCode.cmake
+        ${PROJECT_SOURCE_DIR}/cmake/TesseraPrivateSymbols.cmake
         DESTINATION ${package_dir})
 
 # From <prefix>/<libdir>/pkgconfig up to <prefix>: one step more if the libdir has two parts (lib/x86_64-linux-gnu).

@@ -1,10 +1,12 @@
 # tessera_add_kernels(TARGET FILE.cpp...): builds the kernels that these files of the target pass to run()
 # (tessera/device/device.hpp) for every device that the machine's compilers support. Each file is compiled again: with each access
-# recorded, for `checked`; and by nvcc, for `cuda:N`, if the project has enabled the language CUDA and Tessera was built with it.
+# recorded, for `checked`; by Clang, if it is there, for `opencl:N`; and by nvcc, for `cuda:N`, if the project has enabled the language
+# CUDA and Tessera was built with it.
 #
 # Of such an object only its kernels' registration, which runs before main(), is needed. All its functions and variables become
 # private, so that a file may have main() and kernels, and no symbol collides with the same headers compiled in another pass.
 include(${CMAKE_CURRENT_LIST_DIR}/TesseraFlags.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/TesseraGpuCode.cmake)
 set(TESSERA_KERNELS_NVCC_OPTIONS -std=c++20 --expt-relaxed-constexpr -fmad=false)
 
 function(tessera_add_kernels target)
@@ -23,6 +25,15 @@ function(tessera_add_kernels target)
     set(name ${target}_${stem}_${name})
     tessera_add_kernel_pass(${target} ${name}_checked ${file})
     target_compile_options(${name}_checked PRIVATE ${TESSERA_CHECK_OPTIONS} $<$<CONFIG:Release>:-O1>)
+    if(TESSERA_CLANG AND TARGET tessera::gpu_code_tool)
+      set(gpu_code ${CMAKE_CURRENT_BINARY_DIR}/${name}_gpu.cpp)
+      set(folders $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
+      set(definitions $<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>)
+      tessera_gpu_code(${gpu_code} - ${file} "$<$<BOOL:${folders}>:-I$<JOIN:${folders},$<SEMICOLON>-I>>"
+                       "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},$<SEMICOLON>-D>>")
+      target_sources(${target} PRIVATE ${gpu_code})
+      set_source_files_properties(${gpu_code} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
+    endif()
     if(CMAKE_CUDA_COMPILER AND with_cuda)
       file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cu CONTENT "#include \"${file}\"\n" @ONLY)
       tessera_add_kernel_pass(${target} ${name}_cuda ${CMAKE_CURRENT_BINARY_DIR}/${name}.cu)

@@ -13,7 +13,7 @@ except ImportError as error:
                       "install them, or a wheel made by scripts/wheel, which carries them") from error
 
 from . import layout
-from ._config import show_config
+from ._config import devices, show_config
 from ._core import PackedMatrix, Plan, algorithms, matmul
 from ._core import version as __version__
 from ._cuda import CudaCheck, check_cuda
@@ -27,5 +27,5 @@ from .layout import Layout, Swizzle, Tiler, col_major, row_major, swizzle
 column_major = col_major
 
 __all__ = ["Check", "CudaCheck", "Layout", "PackedMatrix", "Plan", "Report", "Swizzle", "Tensor", "Tiler", "__version__", "algorithms",
-           "check", "check_cuda", "col_major", "column_major", "entries_above", "explain", "layout", "load_ipython_extension", "matmul",
-           "plan", "row_major", "show_config", "swizzle", "top_k"]
+           "check", "check_cuda", "col_major", "column_major", "devices", "entries_above", "explain", "layout", "load_ipython_extension",
+           "matmul", "plan", "row_major", "show_config", "swizzle", "top_k"]

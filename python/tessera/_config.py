@@ -7,6 +7,11 @@ import numpy
 from . import _core
 
 
+def devices():
+    """The devices of this machine: for each a dict of device, name, memory_bytes, block_threads, shared_bytes and f64."""
+    return _core.devices()
+
+
 def show_config():
     """Prints versions, compiler, threads, CUDA and the loaded array libraries."""
     facts = _core.config()

@@ -52,12 +52,14 @@ def _result_dtype(left, dtype, out):
     return wanted
 
 
-def _check_device(left, device):
-    if device is None:
-        return
-    wanted = _arguments.device_name(device)
-    if wanted != left.device:
+def _device(left, device):
+    """Where to multiply: OpenCL devices multiply arrays in host memory; for others the arrays decide."""
+    wanted = _core.default_device() if device is None else _arguments.device_name(device)
+    if wanted.startswith("opencl") and left.device == "cpu":
+        return wanted
+    if device is not None and wanted != left.device:
         raise BufferError(f"matmul: a is on {left.device}: expected {wanted}; move it there first")
+    return left.device
 
 
 def _beta(beta, c, out):
@@ -79,7 +81,7 @@ def matmul(a, b, /, *, out=None, transpose_a=False, transpose_b=False, alpha=1.0
     a, b, dtype = _widened(a, b, dtype, out)
     left, right = _left_and_right(a, b, transpose_a, transpose_b)
     options = _options(alpha, beta, c, out, activation, algorithm, tile, threads)
-    _check_device(left, device)
+    options["device"] = _device(left, device)
     shape = _core.product_shape(left, right)
     result = out
     if out is None:
@@ -102,7 +104,7 @@ def plan(a, b, /, *, out=None, transpose_a=False, transpose_b=False, alpha=1.0, 
     a, b, dtype = _widened(a, b, dtype, out)
     left, right = _left_and_right(a, b, transpose_a, transpose_b)
     options = _options(alpha, beta, c, out, activation, algorithm, tile, threads)
-    _check_device(left, device)
+    options["device"] = _device(left, device)
     if out is not None:
         _arrays.check_writable(out)
     target = _given(out, "out", write=True)

@@ -90,9 +90,9 @@ void add_what(CLI::App& app, BenchRequest& request) {
       "then the cores of this process",
       [](const std::string& text) { parse_thread_counts(text); });
   app.add_option("--device", request.device,
-                 "Measure on a GPU, beside cuBLAS if it is installed: cuda or cuda:N; default "
-                 "cpu")
-      ->type_name("cpu|cuda:0");
+                 "Measure on a GPU, beside cuBLAS if it is installed: cuda or cuda:N; or on an "
+                 "OpenCL device; default cpu")
+      ->type_name("cpu|cuda:0|opencl:0");
   app.add_option(
          "--peers", request.peers,
          "Other BLAS libraries to measure against: auto (all that are found), none, or names "

@@ -9,6 +9,7 @@
 #include "bench/contestant.hpp"
 #include "bench/cuda.hpp"
 #include "bench/kept.hpp"
+#include "bench/opencl.hpp"
 #include "bench/options.hpp"
 #include "bench/outputs.hpp"
 #include "bench/provenance.hpp"
@@ -78,7 +79,9 @@ void require_no_processor(const bench::BenchRequest& request) {
 std::shared_ptr<bench::BenchDevice> device_of(const bench::BenchRequest& request) {
   if (request.device == "cpu") return nullptr;
   require_no_processor(request);
-  return bench::open_cuda_bench(named_device(request.device));
+  const std::string device = named_device(request.device);
+  if (device.starts_with("opencl")) return bench::open_opencl_bench(device);
+  return bench::open_cuda_bench(device);
 }
 
 std::vector<std::string> names_of(const std::vector<bench::Peer>& peers) {
@@ -314,6 +317,7 @@ int bench(const shell::Context& context, const bench::BenchRequest& request) {
 
 void add_bench(CLI::App& root, shell::Context& context) {
   auto request = std::make_shared<bench::BenchRequest>();
+  request->device = default_device();
   CLI::App* app = shell::add_command(
       root, context, "bench",
       "Measure algorithms beside other BLAS libraries and the machine's peak.",

@@ -24,6 +24,7 @@
 #include "shell/types.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/random.hpp"
+#include "tessera/device/devices.hpp"
 #include "tessera/io/array.hpp"
 #include "tessera/matmul/matmul.hpp"
 #include "tessera/matmul/verify.hpp"
@@ -31,6 +32,8 @@
 namespace tessera::cli {
 
 namespace {
+
+constexpr const char* kAllDevices = "all";
 
 struct CompareRequest {
   index_t m = -1, n = -1, k = -1;
@@ -106,7 +109,8 @@ void time_runs(Compared& out, Executor& executor, const Plan& plan, const ConstM
 Compared compare_one(const Algorithm& algorithm, Executor& executor, const Plan& plan,
                      const ConstMatrix& A, const ConstMatrix& B, const Array& C, const Array& C0,
                      const Verifier& verifier) {
-  Compared out{.algorithm = &algorithm, .status = Status::ok, .tile = plan.tile};
+  Compared out{
+      .algorithm = &algorithm, .status = Status::ok, .tile = plan.tile, .device = plan.device};
   try {
     time_runs(out, executor, plan, A, B, C, C0);
     out.gflops = out.seconds > 0 ? plan.problem.flops() / out.seconds * 1e-9 : 0;
@@ -193,21 +197,39 @@ struct Field {
   std::vector<std::optional<Plan>> plans;
 };
 
+/// The devices of a request: one, or with `all` each that has products.
+std::vector<std::string> devices_of(const CompareRequest& request) {
+  if (request.device != kAllDevices) return {named_device(request.device)};
+  std::vector<std::string> out;
+  for (const auto& each : devices()) {
+    try {
+      (void)make_plan(Problem{}, {.device = to_string(each.device)});
+      out.push_back(to_string(each.device));
+    } catch (const Error&) {  // checked, or a device for which this build has no kernels
+    }
+  }
+  return out;
+}
+
 /// All plans first: a named algorithm that cannot run is refused before any work.
-Field planned(const CompareRequest& request, const Problem& problem, Options options) {
+Field planned(const CompareRequest& request, const Problem& problem, Options options,
+              const std::vector<std::string>& devices) {
   // throws the reason if no algorithm can run it
-  (void)make_plan(problem, {.device = options.device});
+  if (devices.size() == 1) (void)make_plan(problem, {.device = devices.front()});
   const bool all = request.algorithms.empty();
   Field out;
   for (const auto& name : all ? shell::algorithm_names() : request.algorithms) {
-    options.algorithm = name;
-    out.results.push_back({.algorithm = &find_algorithm(name)});
-    out.plans.emplace_back();
-    try {
-      out.plans.back() = make_plan(problem, options);
-    } catch (const Error& error) {
-      if (!all) throw;
-      out.results.back().reason = error.problem();
+    for (const auto& device : devices) {
+      options.algorithm = name;
+      options.device = device;
+      out.results.push_back({.algorithm = &find_algorithm(name), .device = device});
+      out.plans.emplace_back();
+      try {
+        out.plans.back() = make_plan(problem, options);
+      } catch (const Error& error) {
+        if (!all && devices.size() == 1) throw;
+        out.results.back().reason = error.problem();
+      }
     }
   }
   if (std::none_of(out.plans.begin(), out.plans.end(), [](const auto& plan) { return plan; }))
@@ -260,14 +282,14 @@ int run_compare(const shell::Context& context, const CompareRequest& request) {
   const shell::Types types = shell::parse_types(request.dtype);
   check_request(request, types);
   Options options;
-  options.device = named_device(request.device);
+  const auto devices = devices_of(request);
   options.threads = request.threads > 0 ? request.threads : default_threads();
   options.order = parse_order(request.order);
   options.seed = request.seed;
   if (!request.tile.empty()) options.tile = parse_tile(request.tile);
   const std::string data = types.in == DType::i32 || is_byte(types.in) ? "integers" : request.data;
   const Problem problem = problem_of(request, types);
-  Field field = planned(request, problem, options);
+  Field field = planned(request, problem, options, devices);
 
   const Array A = make_array(types.in, {problem.M, problem.K}),
               B = make_array(types.in_b, {problem.K, problem.N}),
@@ -277,11 +299,10 @@ int run_compare(const shell::Context& context, const CompareRequest& request) {
   fill(A, data, random_bits(stream + 1, 0), options.threads);
   fill(B, data, random_bits(stream + 2, 0), options.threads);
   if (problem.beta != 0) fill(C0, data, random_bits(stream + 3, 0), options.threads);
-  Executor executor(options.device);
+  Executor executor;
   compare_all(context, executor, field, A, B, C, C0, problem, options.threads);
 
-  const Comparison comparison{problem,        data,         request.order,
-                              options.device, request.seed, options.threads};
+  const Comparison comparison{problem, data, request.order, devices, request.seed, options.threads};
   if (context.json) context.print(shell::json_text(to_json(comparison, field.results)));
   else context.print(to_table(context, comparison, field.results));
   context.flush();
@@ -292,6 +313,7 @@ int run_compare(const shell::Context& context, const CompareRequest& request) {
 
 void add_compare(CLI::App& root, shell::Context& context) {
   auto request = std::make_shared<CompareRequest>();
+  request->device = default_device();
   CLI::App* app = shell::add_command(
       root, context, "compare", "Run one product by every algorithm and check each result",
       "  tessera compare -m 1024 -n 1024 -k 1024\n"
@@ -310,8 +332,8 @@ void add_compare(CLI::App& root, shell::Context& context) {
                         "Algorithms joined by commas, in output order, or all (default)");
   shell::add_text(*app, "--tile", "TILE", request->tile,
                   "Tile, such as 32x32x32 or 128,128,8/8,8; default: each algorithm's own");
-  shell::add_text(*app, "--device", "cpu|cuda:0", request->device,
-                  "Where to run: cpu (default) or a GPU");
+  shell::add_text(*app, "--device", "cpu|cuda:0|opencl:0|all", request->device,
+                  "Where to run: cpu (default), a GPU, or every device of the machine");
   shell::add_seed(*app, "--seed", request->seed,
                   "Seed of the data and of the orders shuffled and late (default 0)");
   shell::add_choice(*app, "--order", request->order,

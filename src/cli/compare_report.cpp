@@ -52,7 +52,7 @@ ordered_json to_json(const Comparison& comparison, const std::vector<Compared>& 
     const bool has = ran(result);
     ordered_json row = shell::json_object();
     row["algorithm"] = result.algorithm->name;
-    row["device"] = comparison.device;
+    row["device"] = result.device;
     row["status"] = name(result.status);
     row["same_bits"] = has ? ordered_json(result.found.same_bits) : ordered_json();
     row["max_error_ratio"] =
@@ -75,9 +75,16 @@ ordered_json to_json(const Comparison& comparison, const std::vector<Compared>& 
   return out;
 }
 
-std::string to_table(const shell::Context& context, const Comparison& comparison,
-                     const std::vector<Compared>& results) {
-  const Problem& problem = comparison.problem;
+namespace {
+
+shell::Ink ink_of(Status status) {
+  return status == Status::ok            ? shell::Ink::green
+         : status == Status::unsupported ? shell::Ink::dim
+                                         : shell::Ink::red;
+}
+
+std::string table_of_one(const shell::Context& context, const std::vector<Compared>& results,
+                         std::size_t columns) {
   shell::Table table({{"algorithm"},
                       {"tile", shell::Align::left, 3},
                       {"status"},
@@ -87,24 +94,57 @@ std::string to_table(const shell::Context& context, const Comparison& comparison
                       {"GFLOP/s", shell::Align::right},
                       {"idea", shell::Align::left, 4}});
   for (const auto& result : results) {
-    const shell::Ink ink = result.status == Status::ok            ? shell::Ink::green
-                           : result.status == Status::unsupported ? shell::Ink::dim
-                                                                  : shell::Ink::red;
     const bool has = ran(result);
     table.add({std::string(result.algorithm->name),
                result.status == Status::unsupported ? "" : to_string(result.tile),
-               context.paint(name(result.status), ink),
+               context.paint(name(result.status), ink_of(result.status)),
                has ? (result.found.same_bits ? "yes" : "no") : "",
                has ? fmt::format("{:.3g}", result.found.max_error_ratio) : "",
                has ? shell::duration_text(result.seconds) : "",
                has ? fmt::format("{:.2f}", result.gflops) : "",
                std::string(result.algorithm->idea)});
   }
+  return table.text(columns);
+}
+
+/// "1.2 ms =": the time, and whether the bits are those of the chain of multiply-adds.
+std::string cell_of(const shell::Context& context, const Compared& result) {
+  if (!ran(result)) return result.status == Status::unsupported ? "-" : "failed";
+  const std::string time = shell::duration_text(result.seconds);
+  const std::string bits = result.status != Status::ok ? std::string(name(result.status))
+                           : result.found.same_bits    ? "="
+                                                       : "~";
+  return cat(time, " ", context.paint(bits, ink_of(result.status)));
+}
+
+std::string table_of_devices(const shell::Context& context, const Comparison& comparison,
+                             const std::vector<Compared>& results, std::size_t columns) {
+  std::vector<shell::Table::Column> head = {{"algorithm"}};
+  for (const auto& device : comparison.devices) head.push_back({device, shell::Align::right});
+  shell::Table table(head);
+  for (std::size_t at = 0; at < results.size(); at += comparison.devices.size()) {
+    std::vector<std::string> row = {std::string(results[at].algorithm->name)};
+    for (std::size_t i = 0; i < comparison.devices.size(); ++i)
+      row.push_back(cell_of(context, results[at + i]));
+    table.add(row);
+  }
+  return cat(table.text(columns),
+             "\n= the bits of one chain of fused multiply-adds, ~ within the error bound, - does "
+             "not run there\n");
+}
+
+}  // namespace
+
+std::string to_table(const shell::Context& context, const Comparison& comparison,
+                     const std::vector<Compared>& results) {
+  const Problem& problem = comparison.problem;
+  const bool is_one = comparison.devices.size() == 1;
   std::string formula = problem.alpha == 1 ? "A * B" : cat(problem.alpha, " * A * B");
   if (problem.beta != 0) formula += cat(" + ", problem.beta, " * C0");
   std::string reasons;
   for (const auto& result : results) {
-    if (result.reason.empty()) continue;
+    const bool is_elsewhere = !is_one && result.status == Status::unsupported;
+    if (result.reason.empty() || is_elsewhere) continue;
     // The reason of a refused plan already begins with the name.
     const bool named = result.reason.starts_with(result.algorithm->name);
     reasons += named ? result.reason + "\n"
@@ -117,8 +157,10 @@ std::string to_table(const shell::Context& context, const Comparison& comparison
       formula, to_string(types_of(problem)), problem.M, problem.K, problem.K, problem.N,
       comparison.data, comparison.seed, comparison.order, comparison.threads,
       comparison.threads == 1 ? "" : "s");
-  return cat(shell::wrapped(head, columns), table.text(columns), reasons.empty() ? "" : "\n",
-             shell::wrapped(reasons, columns));
+  return cat(shell::wrapped(head, columns),
+             is_one ? table_of_one(context, results, columns)
+                    : table_of_devices(context, comparison, results, columns),
+             reasons.empty() ? "" : "\n", shell::wrapped(reasons, columns));
 }
 
 }  // namespace tessera::cli

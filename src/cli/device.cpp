@@ -2,24 +2,37 @@
 #include "device.hpp"
 
 #include <charconv>
+#include <cstdlib>
 
 #include "shell/suggest.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/cuda/runtime.hpp"
+#include "tessera/device/devices.hpp"
 
 namespace tessera::cli {
 
+std::string default_device() {
+  const char* const named = std::getenv("TESSERA_DEVICE");
+  return named == nullptr || *named == '\0' ? "cpu" : named;
+}
+
 std::string named_device(const std::string& text) {
   if (text == "cpu") return text;
+  if (text.starts_with("opencl")) {
+    const Device device = Device::parse(text);
+    describe(device);
+    return to_string(device);
+  }
   const std::string digits = text.starts_with("cuda:") ? text.substr(5) : text == "cuda" ? "0" : "";
   int number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc{} || end != digits.data() + digits.size() || number < 0)
-    throw Error(Category::argument, cat("unknown device '", text, "'"), "cpu, cuda or cuda:N", {},
-                shell::nearest(text, {"cpu", "cuda"}).empty()
+    throw Error(Category::argument, cat("unknown device '", text, "'"),
+                "cpu, cuda, cuda:N or opencl:N", {},
+                shell::nearest(text, {"cpu", "cuda", "opencl"}).empty()
                     ? ""
-                    : "did you mean '" + shell::nearest(text, {"cpu", "cuda"}) + "'?");
+                    : "did you mean '" + shell::nearest(text, {"cpu", "cuda", "opencl"}) + "'?");
   if (const std::string why = cuda::why_unavailable(); !why.empty())
     throw Error(Category::unavailable, cat("device '", text, "' is not available"), {}, {},
                 cat(why, "; use --device cpu, or see 'tessera doctor'"));

@@ -21,6 +21,7 @@
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/cuda/runtime.hpp"
+#include "tessera/device/devices.hpp"
 #include "tessera/io/array.hpp"
 
 namespace tessera::cli {
@@ -125,6 +126,41 @@ ordered_json devices_json() {
   return out;
 }
 
+/// The OpenCL devices, or why there is none.
+struct OpenCl {
+  std::vector<DeviceInfo> devices;
+  std::string problem;
+  OpenCl() {
+    for (auto& each : tessera::devices())
+      if (each.device.kind() == DeviceKind::opencl) devices.push_back(std::move(each));
+    try {
+      describe(Device::opencl());
+    } catch (const Error& error) {
+      problem = error.what();
+    }
+  }
+};
+
+std::string device_text(const DeviceInfo& device) {
+  return fmt::format("{}, {}, blocks of {} threads and {} of shared storage, {}", device.name,
+                     bytes_text(device.memory_bytes), device.most_block_threads,
+                     bytes_text(device.shared_bytes), device.has_f64 ? "f64" : "no f64");
+}
+
+ordered_json opencl_json() {
+  const OpenCl opencl;
+  auto devices = ordered_json::array();
+  for (const auto& device : opencl.devices)
+    devices.push_back({{"name", to_string(device.device)},
+                       {"model", device.name},
+                       {"memory", device.memory_bytes},
+                       {"block_threads", device.most_block_threads},
+                       {"shared_bytes", device.shared_bytes},
+                       {"f64", device.has_f64}});
+  return {{"devices", devices},
+          {"problem", opencl.problem.empty() ? ordered_json() : ordered_json(opencl.problem)}};
+}
+
 /// Version, environment, and which setting would select kernels for this CPU.
 std::string text_of(const bench::Peer& peer) {
   std::string out = peer.version.empty() ? "version unknown" : peer.version;
@@ -200,6 +236,7 @@ ordered_json to_json(const shell::Machine& machine, const bench::PeerSearch& pee
                  {"nvcc", nvcc.empty() ? ordered_json() : ordered_json(nvcc)},
                  {"devices", devices_json()},
                  {"tools", gpu_tools_json()}};
+  out["opencl"] = opencl_json();
   auto missing = ordered_json::array();
   for (const auto& thing : things) {
     if (thing.found.empty())
@@ -288,6 +325,12 @@ std::string to_text(const shell::Context& context, const shell::Machine& machine
                                ? cat("not found; ", tool.purpose)
                                : cat(tool.version.empty() ? "version unknown" : tool.version, "  ",
                                      tool.path));
+
+  report.heading("OpenCL");
+  const OpenCl opencl;
+  for (const auto& device : opencl.devices)
+    report.line(to_string(device.device), device_text(device));
+  if (!opencl.problem.empty()) report.line("devices", opencl.problem);
 
   report.heading("Peers for tessera bench");
   if (peers.found.empty()) report.line("none found", "see the packages below");

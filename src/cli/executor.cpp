@@ -47,18 +47,23 @@ struct Executor::Cuda {
   Copy a_copy, b_copy;
 };
 
-Executor::Executor(const std::string& device) {
-  if (device == "cpu") return;
-  int number = 0;
-  std::from_chars(device.data() + sizeof "cuda:" - 1, device.data() + device.size(), number);
-  cuda_ = std::make_unique<Cuda>(cuda::device(number).number);
-}
-
+Executor::Executor() = default;
 Executor::~Executor() = default;
 
 double Executor::run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B,
                      const Matrix& C) {
-  if (cuda_) return cuda_->run(plan, A, B, C);
+  if (plan.device.starts_with("opencl"))
+    return opencl_.try_emplace(plan.device, plan.device).first->second.run(plan, A, B, C);
+  if (plan.device != "cpu") {
+    auto& there = cuda_[plan.device];
+    if (there == nullptr) {
+      int number = 0;
+      std::from_chars(plan.device.data() + sizeof "cuda:" - 1,
+                      plan.device.data() + plan.device.size(), number);
+      there = std::make_unique<Cuda>(cuda::device(number).number);
+    }
+    return there->run(plan, A, B, C);
+  }
   const auto start = process::Clock::now();
   tessera::run(plan, A, B, C);
   return process::seconds_since(start);

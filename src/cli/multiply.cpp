@@ -179,6 +179,7 @@ int run_multiply(const shell::Context& context, const MultiplyRequest& request) 
 
 void add_multiply(CLI::App& root, shell::Context& context) {
   auto request = std::make_shared<MultiplyRequest>();
+  request->device = default_device();
   CLI::App* app = shell::add_command(
       root, context, "multiply", "Multiply two matrices from files: C = alpha * A * B + beta * C0",
       "  tessera multiply a.npy b.npy -o c.npy\n"
@@ -206,7 +207,7 @@ void add_multiply(CLI::App& root, shell::Context& context) {
                        "Algorithm (default auto), see 'tessera help algorithms'");
   shell::add_text(*app, "--tile", "TILE", request->tile,
                   "Tile, such as 32x32x32 or 128,128,8/8,8; default: the algorithm's own");
-  shell::add_text(*app, "--device", "cpu|cuda:0", request->device,
+  shell::add_text(*app, "--device", "cpu|cuda:0|opencl:0", request->device,
                   "Where to run: cpu (default) or a GPU");
   shell::add_threads(*app, request->threads);
   shell::add_bytes(*app, "--memory", request->memory,

@@ -132,7 +132,7 @@ Outcome multiply_in_bands(const shell::Context& context, const MultiplyRequest& 
   shell::Progress progress(context, request.verify ? "multiplying and verifying" : "multiplying",
                            all);
   Outcome out;
-  Executor executor(plan.device);
+  Executor executor;
   // The first band shows how many rows take half a second.
   const double first = plan.algorithm == "packed" ? kFirstPackedBandFlops : kFirstBandFlops;
   index_t band = flops <= first ? most : band_of(plan, first / flops * all, most);

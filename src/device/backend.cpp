@@ -21,11 +21,15 @@ Backends& backends() {
 
 std::unique_ptr<Backend> make_backend(const Device& device) {
   if (device.kind() == DeviceKind::cuda) return make_cuda_backend(device.number());
-  throw Error(Category::unavailable, cat(device, ": this library has no OpenCL engine"), {}, {},
-              "use the device cpu, checked or cuda");
+  return make_opencl_backend(device.number());
 }
 
 }  // namespace
+
+void Backend::start(const KernelCall& call) {
+  throw Error(Category::unavailable,
+              cat("kernel ", call.name, ": this program was not built for ", call.device));
+}
 
 void Backend::started(const std::string& kernel) {
   const std::lock_guard lock(mutex_);

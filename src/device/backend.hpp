@@ -30,7 +30,11 @@ class Backend {
   /// Waits for the queue.
   virtual void wait() = 0;
   /// The value of KernelCall::queue for entries of this device.
-  virtual const void* queue() = 0;
+  virtual const void* queue() { return nullptr; }
+  /// Starts a kernel whose code Clang has made. Throws Error(unavailable) if there is none.
+  virtual void start(const KernelCall& call);
+  /// Waits, and returns how long the last kernel took, where the device tells: else 0.
+  virtual double seconds_of_last() { return 0; }
 
   /// Kernels that were started and not yet waited for. Errors name them.
   void started(const std::string& kernel);
@@ -65,5 +69,8 @@ void set_backend(const Device& device, std::unique_ptr<Backend> backend);
 
 /// Throws Error(unavailable) if there is no such device.
 std::unique_ptr<Backend> make_cuda_backend(int number);
+std::unique_ptr<Backend> make_opencl_backend(int number);
+/// The OpenCL devices of this machine; none where there is no driver.
+std::vector<DeviceInfo> opencl_devices();
 
 }  // namespace tessera::detail

@@ -110,6 +110,7 @@ DeviceInfo describe(const Device& device) {
 std::vector<DeviceInfo> devices() {
   std::vector<DeviceInfo> out = {host_info(Device::cpu()), host_info(Device::checked())};
   for (const auto& each : cuda::devices()) out.push_back(describe(Device::cuda(each.number)));
+  for (auto& each : detail::opencl_devices()) out.push_back(std::move(each));
   return out;
 }
 

@@ -35,8 +35,9 @@ const char* build_advice(DeviceKind kind) {
       return "in CMake, with the language CUDA and a Tessera built with CUDA: "
              "tessera_add_kernels(TARGET FILE), or compile FILE with nvcc";
     case DeviceKind::cpu: return "compile FILE with the C++ compiler too, not with nvcc alone";
-    default: return "use the device cpu, checked or cuda";
+    case DeviceKind::opencl: break;
   }
+  return "";
 }
 
 }  // namespace
@@ -58,6 +59,7 @@ KernelEntry find_kernel(const Device& device, const char* name, std::string_view
   const std::lock_guard lock(known.mutex);
   const auto at = known.all.find({device.kind(), std::string(kernel), std::string(arguments)});
   if (at == known.all.end()) {
+    if (device.kind() == DeviceKind::opencl) return start_compiled;
     throw Error(Category::unavailable,
                 cat("kernel ", name, ": this program was not built for ", device), {}, {},
                 build_advice(device.kind()));
@@ -69,6 +71,8 @@ KernelEntry find_kernel(const Device& device, const char* name, std::string_view
   }
   return at->second.entry;
 }
+
+void start_compiled(const KernelCall& call) { backend_of(call.device).start(call); }
 
 void start_kernel(KernelEntry entry, KernelCall call) {
   if (!has_own_memory(call.device)) return entry(call);

@@ -25,7 +25,7 @@ bool splits_bytes(const Problem& p, int threads) {
 /// types, few barriers in small products and register tiles in large ones.
 Choice choose_on_cpu(const Problem& p, int threads) {
   const auto taking = [&](std::string_view name, std::string_view reason, std::string_view others) {
-    return Choice{name, find_algorithm(name).tiles_of(p.in)[0], reason, others};
+    return Choice{name, find_algorithm(name).tiles_of(p.in)[0], std::string(reason), others};
   };
   constexpr std::string_view measured = "not clearly faster where such shapes were measured";
   if (splits_bytes(p, threads))
@@ -46,9 +46,10 @@ bool in_16_bits(DType type) { return type == DType::f16 || type == DType::bf16; 
 
 /// On a GPU: for f32 the fastest measured, for 16-bit elements tiles that fill the device, for thin
 /// products the kernel for their bottleneck.
-Choice choose_on_cuda(const Problem& p, int device) {
+Choice choose_on_cuda(const Problem& p, const Device& device) {
   const auto taking = [&](std::string_view name, std::string_view reason, std::size_t tile = 0) {
-    return Choice{name, find_algorithm(name).tiles_of(p.in)[tile], reason, "expected to be slower"};
+    return Choice{name, find_algorithm(name).tiles_of(p.in)[tile], std::string(reason),
+                  "expected to be slower"};
   };
   const bool has_units = in_16_bits(p.in) && why_not_hopper(device).empty();
   const index_t large = std::max(p.M, p.N), small = std::min(p.M, p.N);
@@ -94,6 +95,30 @@ Choice choose_on_cuda(const Problem& p, int device) {
                 blocks(64, 128) >= 200 ? 1 : 2);
 }
 
+/// On OpenCL: register tiles, or no tiles for thin products; the first that the device has room
+/// for.
+Choice choose_on_opencl(const Problem& p, const Device& device) {
+  const bool is_thin = std::min(p.M, p.N) < 32;
+  std::string skipped;
+  for (const std::string_view name :
+       {"block_tiled_vectorized", "tiled", "coalescing", "sarek_naive"}) {
+    if (is_thin && (name == "block_tiled_vectorized" || name == "tiled")) continue;
+    const LadderEntry& entry = find_entry(name);
+    for (const TileShape& tile : entry.algorithm.tiles_of(p.in)) {
+      const std::string why = refusal(entry, p, tile, device).why;
+      if (why.empty())
+        return {name, tile,
+                cat(is_thin ? "a thin product: every element of the large matrix is used once"
+                            : "register tiles do the most work for each load",
+                    skipped),
+                "expected to be slower"};
+      if (skipped.empty()) skipped = cat("; not ", name, ": ", why);
+    }
+  }
+  throw Error(Category::unavailable,
+              cat("no kernel multiplies ", type_text(p), " on ", device, skipped));
+}
+
 }  // namespace
 
 bool is_free_choice(const Algorithm& a, const Problem& p, bool on_cuda) {
@@ -103,8 +128,8 @@ bool is_free_choice(const Algorithm& a, const Problem& p, bool on_cuda) {
 namespace {
 
 /// The first algorithm that has the tile and gives the same bits as the others.
-Choice choose_by_tile(const Problem& p, const TileShape& wanted, int device) {
-  const bool on_cuda = device >= 0;
+Choice choose_by_tile(const Problem& p, const TileShape& wanted, const Device& device) {
+  const bool on_cuda = device.kind() == DeviceKind::cuda;
   for (const auto& entry : ladder()) {
     const TileShape tile = resolve_tile(entry.algorithm.tiles_of(p.in), wanted);
     if (is_free_choice(entry.algorithm, p, on_cuda) && refusal(entry, p, tile, device).why.empty())
@@ -117,14 +142,13 @@ Choice choose_by_tile(const Problem& p, const TileShape& wanted, int device) {
 }
 
 /// The tuning result of this device, if it is usable.
-std::optional<Choice> choose_tuned(const Problem& p, const std::string& device_name) {
-  const TunedProduct* const found = tuning_of(device_name).tuning.find(p);
+std::optional<Choice> choose_tuned(const Problem& p, const Device& device) {
+  const TunedProduct* const found = tuning_of(to_string(device)).tuning.find(p);
   if (found == nullptr) return std::nullopt;
-  const int device = number_of(device_name);
   for (const auto& entry : ladder()) {
     if (entry.algorithm.name != found->best.algorithm) continue;
     const TileShape tile = resolve_tile(entry.algorithm.tiles_of(p.in), found->best.tile);
-    if (is_free_choice(entry.algorithm, p, device >= 0) &&
+    if (is_free_choice(entry.algorithm, p, device.kind() == DeviceKind::cuda) &&
         refusal(entry, p, tile, device).why.empty())
       return Choice{entry.algorithm.name, tile, "the fastest of this product by 'tessera tune'",
                     "slower where 'tessera tune' measured it"};
@@ -134,12 +158,13 @@ std::optional<Choice> choose_tuned(const Problem& p, const std::string& device_n
 
 }  // namespace
 
-Choice choose(const Problem& p, const Options& options, const std::string& device_name) {
-  const int device = number_of(device_name);
+Choice choose(const Problem& p, const Options& options, const Device& device) {
   if (options.tile != TileShape{}) return choose_by_tile(p, options.tile, device);
-  if (const auto tuned = choose_tuned(p, device_name)) return *tuned;
+  if (const auto tuned = choose_tuned(p, device)) return *tuned;
+  if (device.kind() == DeviceKind::cuda) return choose_on_cuda(p, device);
+  if (device.kind() == DeviceKind::opencl) return choose_on_opencl(p, device);
   const int threads = options.threads > 0 ? options.threads : default_threads();
-  return device >= 0 ? choose_on_cuda(p, device) : choose_on_cpu(p, threads);
+  return choose_on_cpu(p, threads);
 }
 
 }  // namespace tessera::detail

@@ -17,6 +17,7 @@
 #include "packed.hpp"
 #include "tessera/core/cpu.hpp"
 #include "tessera/cpu/split_k.hpp"
+#include "tessera/matmul/on_device.hpp"
 
 namespace tessera {
 
@@ -88,10 +89,11 @@ index_t workspace_of(const Plan& plan) {
 
 namespace {
 
-void expect_cpu(const Plan& plan) {
-  if (plan.device != "cpu")
+void expect_no_cuda(const Plan& plan) {
+  if (plan.device.starts_with("cuda"))
     throw Error(Category::argument, cat("run: the plan was made for device '", plan.device, "'"),
-                "a plan for the cpu", {}, "cuda::run of matmul/cuda.hpp runs it");
+                "a plan for the cpu or an OpenCL device", {},
+                "cuda::run of matmul/cuda.hpp runs it");
 }
 
 /// For the line of TESSERA_VERBOSE=1: the route that the packed path takes.
@@ -114,6 +116,10 @@ void execute(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const
   const Problem& p = plan.problem;
   const auto multiply = [&] {
     if (p.M == 0 || p.N == 0) return;
+    if (plan.device != "cpu") {
+      OnDevice(plan.device).run(plan, A, B, C, bias);
+      return;
+    }
     const detail::KeepsSubnormals keeps;
     LaunchConfig config;
     config.threads = plan.threads;
@@ -132,7 +138,7 @@ void execute(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const
 void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
          const void* bias) {
   const Problem& p = plan.problem;
-  expect_cpu(plan);
+  expect_no_cuda(plan);
   detail::expect_planned("A", A, p.M, p.K, p.in, p.a);
   detail::expect_planned("B", B, p.K, p.N, p.type_of_b(), p.b);
   detail::expect_planned("C", C, p.M, p.N, p.out, p.c);
@@ -144,7 +150,7 @@ void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Mat
 Plan matmul(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, double alpha, double beta,
             const Options& options) {
   Plan plan = detail::decide(make_problem(A, B, C, alpha, beta), options);
-  expect_cpu(plan);
+  expect_no_cuda(plan);
   execute(plan, A, B, C, nullptr);
   return plan;
 }

@@ -166,9 +166,11 @@ Plan detail::decide(const Problem& problem, const Options& options) {
   detail::check_problem(problem);
   Plan plan;
   plan.problem = problem;
-  plan.device = detail::canonical_device(options.device);
-  const int device = detail::number_of(plan.device);
-  plan.threads = device >= 0 ? 1 : options.threads > 0 ? options.threads : default_threads();
+  const Device device = detail::planned_device(options.device);
+  plan.device = to_string(device);
+  plan.threads = device != Device::cpu() ? 1
+                 : options.threads > 0   ? options.threads
+                                         : default_threads();
   plan.order = options.order;
   plan.seed = options.seed;
   if (options.algorithm != "auto") {
@@ -179,7 +181,7 @@ Plan detail::decide(const Problem& problem, const Options& options) {
     plan.reason = other.empty() ? "asked for" : cat("asked for; ", other);
     return plan;
   }
-  const detail::Choice choice = detail::choose(problem, options, plan.device);
+  const detail::Choice choice = detail::choose(problem, options, device);
   plan.algorithm = choice.algorithm;
   plan.tile = choice.tile;
   plan.reason = choice.reason;
@@ -190,14 +192,15 @@ Plan detail::decide(const Problem& problem, const Options& options) {
 
 std::vector<Candidate> candidates_for(const Problem& problem, const std::string& device) {
   detail::check_problem(problem);
-  const int number = detail::number_of(detail::canonical_device(device));
+  const Device there = detail::planned_device(device);
+  const bool on_cuda = there.kind() == DeviceKind::cuda;
   std::vector<Candidate> out;
   for (const auto& entry : detail::ladder()) {
     const Algorithm& a = entry.algorithm;
-    if (!detail::is_free_choice(a, problem, number >= 0)) continue;
-    if (number >= 0 && !detail::why_no_maps(a, problem).empty()) continue;
+    if (!detail::is_free_choice(a, problem, on_cuda)) continue;
+    if (on_cuda && !detail::why_no_maps(a, problem).empty()) continue;
     for (const TileShape& tile : a.tiles_of(problem.in)) {
-      if (detail::refusal(entry, problem, tile, number).why.empty())
+      if (detail::refusal(entry, problem, tile, there).why.empty())
         out.push_back({std::string(a.name), tile});
     }
   }
@@ -208,8 +211,8 @@ Plan make_plan(const Problem& problem, const Options& options) {
   Plan plan = detail::decide(problem, options);
   plan.workspace_bytes = detail::workspace_of(plan);
   if (options.algorithm != "auto") return plan;
-  const int device = detail::number_of(plan.device);
-  const std::string_view others = detail::choose(problem, options, plan.device).others;
+  const Device device = detail::planned_device(plan.device);
+  const std::string_view others = detail::choose(problem, options, device).others;
   for (const auto& entry : detail::ladder()) {
     const Algorithm& other = entry.algorithm;
     if (other.name == plan.algorithm) continue;
@@ -217,7 +220,7 @@ Plan make_plan(const Problem& problem, const Options& options) {
         detail::refusal(entry, problem,
                         detail::resolve_tile(other.tiles_of(problem.in), options.tile), device)
             .why;
-    if (why.empty() && device >= 0) why = detail::why_no_maps(other, problem);
+    if (why.empty() && device != Device::cpu()) why = detail::why_no_maps(other, problem);
     if (why.empty() && other.arithmetic(problem.in) == Arithmetic::tf32)
       why = "rounds f32 inputs to TF32: only when asked for";
     if (why.empty() && other.name == "split_k")
@@ -244,7 +247,7 @@ Plan parse_plan(std::string_view text) {
   for (const auto& [key, value] : detail::parse_fields(text, "plan")) {
     if (key == "algorithm") plan.algorithm = value;
     else if (key == "tile") tile = parse_tile(value);
-    else if (key == "device") plan.device = detail::canonical_device(value);
+    else if (key == "device") plan.device = to_string(detail::planned_device(value));
     else if (key == "threads") plan.threads = detail::parse_number<int>(value, "plan", key);
     else if (key == "order") plan.order = parse_order(value);
     else if (key == "seed") plan.seed = detail::parse_number<std::uint64_t>(value, "plan", key);
@@ -257,7 +260,7 @@ Plan parse_plan(std::string_view text) {
   detail::check_problem(plan.problem);
   check_threads(plan.threads, 1, "");
   plan.tile = detail::required_tile(detail::find_entry(plan.algorithm), plan.problem, tile,
-                                    detail::number_of(plan.device), "plan: ");
+                                    detail::planned_device(plan.device), "plan: ");
   return plan;
 }
 

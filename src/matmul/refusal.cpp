@@ -8,6 +8,7 @@
 #include "call.hpp"
 #include "cuda/abilities.hpp"
 #include "cuda_ladder.hpp"
+#include "gpu_ladder.hpp"
 
 namespace tessera::detail {
 
@@ -41,22 +42,19 @@ std::string tile_list(std::span<const TileShape> tiles) {
 
 namespace {
 
-/// The number of leading tiles that an algorithm has on CUDA for every type; nothing where it does
-/// not run there.
-std::optional<int> typed_on_cuda(std::string_view algorithm) {
-  for (const auto& entry : cuda_ladder()) {
-    if (entry.name == algorithm) return entry.typed;
-  }
-  return std::nullopt;
+/// The number of leading tiles that an algorithm has on a device for every type; nothing where it
+/// does not run there.
+std::optional<int> typed_tiles_on(const Device& device, const Algorithm& algorithm) {
+  if (device == Device::cpu()) return algorithm.typed_tiles;
+  const auto typed = [&](const auto& entries) -> std::optional<int> {
+    for (const auto& entry : entries)
+      if (entry.name == algorithm.name) return std::min(entry.typed, algorithm.typed_tiles);
+    return std::nullopt;
+  };
+  return device.kind() == DeviceKind::cuda ? typed(cuda_ladder()) : typed(gpu_ladder());
 }
 
 }  // namespace
-
-int number_of(std::string_view device) {
-  int number = -1;
-  if (device != "cpu") std::from_chars(device.data() + 5, device.data() + device.size(), number);
-  return number;
-}
 
 namespace {
 
@@ -67,26 +65,32 @@ bool is_for_hopper(const Algorithm& a) {
 
 }  // namespace
 
-std::string why_not_hopper(int device) {
-  const int capability = cuda::abilities(device).capability;
+std::string why_not_hopper(const Device& device) {
+  const int capability = cuda::abilities(device.number()).capability;
   if (capability == 0 || capability == 90) return {};
-  return cat("it needs compute capability 9.0, device ", device, " has ", capability / 10, ".",
-             capability % 10);
+  return cat("it needs compute capability 9.0, device ", device.number(), " has ", capability / 10,
+             ".", capability % 10);
 }
 
-std::string canonical_device(std::string_view name) {
-  if (name == "cpu") return "cpu";
-  const std::string_view number = name == "cuda"              ? "0"
-                                  : name.starts_with("cuda:") ? name.substr(5)
-                                                              : "";
-  int value = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-  if (error != std::errc{} || end != number.data() + number.size() || value < 0)
-    throw Error(Category::argument, cat("unknown device '", name, "'"), "cpu, cuda or cuda:N");
-  if (cuda_ladder().empty())
+Device planned_device(std::string_view name) {
+  std::optional<Device> found;
+  try {
+    found = Device::parse(name);
+  } catch (const Error&) {
+  }
+  if (!found || *found == Device::checked())
+    throw Error(Category::argument, cat("unknown device '", printable(name), "'"),
+                "cpu, cuda, cuda:N or opencl:N");
+  if (found->kind() == DeviceKind::cuda && cuda_ladder().empty())
     throw Error(Category::unavailable, cat("device '", name, "' is not available"), {}, {},
                 "this build has no CUDA; use the cpu");
-  return cat("cuda:", value);
+  if (found->kind() == DeviceKind::opencl) {
+    describe(*found);
+    if (gpu_ladder().empty())
+      throw Error(Category::unavailable, cat("device '", name, "' is not available"), {}, {},
+                  "this build has no kernels for OpenCL: build it where clang-14 is; use the cpu");
+  }
+  return *found;
 }
 
 std::string why_no_maps(const Algorithm& a, const Problem& p) {
@@ -124,26 +128,51 @@ Refusal impossibility(const LadderEntry& entry, const Problem& p, const TileShap
 
 }  // namespace
 
-Refusal refusal(const LadderEntry& entry, const Problem& p, const TileShape& tile, int device) {
+namespace {
+
+/// Why an OpenCL device is too small for a kernel that was built.
+Refusal limit_of(const Device& device, const Problem& p, const Algorithm& a,
+                 const TileShape& tile) {
+  const DeviceInfo info = describe(device);
+  const GpuNeeds needed = find_gpu_entry(a.name)->needs(tile, p.in, p.out);
+  if (p.in == DType::f64 && !info.has_f64) return {cat(device, " has no f64"), "multiply in f32"};
+  const auto beyond = [&](const char* what, auto wanted, auto most) {
+    return Refusal{
+        cat("tile ", to_string(tile), " needs ", wanted, " ", what, ", ", device, " has ", most),
+        "choose a smaller tile, or let it be chosen"};
+  };
+  if (needed.threads > info.most_block_threads)
+    return beyond("threads in a block", needed.threads, info.most_block_threads);
+  const auto shared = static_cast<index_t>(needed.shared_bytes);
+  if (shared > info.shared_bytes)
+    return beyond("bytes of shared storage", shared, info.shared_bytes);
+  return {};
+}
+
+}  // namespace
+
+Refusal refusal(const LadderEntry& entry, const Problem& p, const TileShape& tile,
+                const Device& device) {
   const Algorithm& a = entry.algorithm;
-  const bool on_cuda = device >= 0;
-  const auto built_on_cuda = typed_on_cuda(a.name);
-  if (on_cuda && !built_on_cuda) return {"it runs on CPUs only", "choose another algorithm"};
-  if (on_cuda && is_for_hopper(a)) {
+  const bool on_opencl = device.kind() == DeviceKind::opencl;
+  const auto typed = typed_tiles_on(device, a);
+  if (!typed)
+    return {on_opencl ? "it does not run on OpenCL devices" : "it runs on CPUs only",
+            "choose another algorithm"};
+  if (device.kind() == DeviceKind::cuda && is_for_hopper(a)) {
     if (const auto why = why_not_hopper(device); !why.empty())
       return {why, "choose another algorithm, or let it be chosen"};
   }
   if (!a.supports(p.in, p.out)) return impossibility(entry, p, tile);
   const auto tiles = a.tiles_of(p.in);
   const auto at = std::find(tiles.begin(), tiles.end(), tile) - tiles.begin();
-  const int typed = on_cuda ? std::min(*built_on_cuda, a.typed_tiles) : a.typed_tiles;
-  if (at < typed) return {};
-  const bool built = at < std::ssize(tiles);
-  if (built && p.in == DType::f32 && p.out == DType::f32) return {};
+  const bool is_built =
+      at < *typed || (at < std::ssize(tiles) && p.in == DType::f32 && p.out == DType::f32);
+  if (is_built) return on_opencl ? limit_of(device, p, a, tile) : Refusal{};
   if (auto impossible = impossibility(entry, p, tile); !impossible.why.empty()) return impossible;
   const auto offered = p.in == DType::f32 && p.out == DType::f32
                            ? tiles
-                           : tiles.first(static_cast<std::size_t>(typed));
+                           : tiles.first(static_cast<std::size_t>(*typed));
   return {cat("tile ", to_string(tile), " is possible, but not built in for ", type_text(p),
               " (built: ", tile_list(offered), ")"),
           cat("in C++, launch ", entry.kernel, "<TileShape", initializer_text(tile),
@@ -162,7 +191,7 @@ namespace {
 }  // namespace
 
 TileShape required_tile(const LadderEntry& entry, const Problem& p, const TileShape& wanted,
-                        int device, std::string_view prefix) {
+                        const Device& device, std::string_view prefix) {
   const TileShape tile = resolve_tile(entry.algorithm.tiles_of(p.in), wanted);
   if (const Refusal refused = refusal(entry, p, tile, device); !refused.why.empty())
     refuse(prefix, entry, refused);

@@ -7,17 +7,17 @@
 #include <string_view>
 
 #include "ladder.hpp"
+#include "tessera/device/devices.hpp"
 #include "tessera/matmul/plan.hpp"
 
 namespace tessera::detail {
 
-/// "cpu" or "cuda:N". Throws Error for other names, and for CUDA where this build has none.
-std::string canonical_device(std::string_view name);
-/// The device number of a canonical name; -1 for the CPU.
-int number_of(std::string_view device);
+/// The device of an option or a plan: the CPU, CUDA or OpenCL. Throws Error for other names, for
+/// CUDA where this build has none, and for an OpenCL device that is not there.
+Device planned_device(std::string_view name);
 /// Why a CUDA device cannot use bulk copies and warpgroup instructions; empty where it can. A
 /// device that is not present is assumed to be able.
-std::string why_not_hopper(int device);
+std::string why_not_hopper(const Device& device);
 /// Why bulk copies cannot bring the operands of a problem to an algorithm's kernels.
 std::string why_no_maps(const Algorithm& a, const Problem& p);
 
@@ -32,10 +32,11 @@ TileShape resolve_tile(std::span<const TileShape> tiles, const TileShape& wanted
 struct Refusal {
   std::string why, advice;  ///< empty `why`: it is possible
 };
-/// Why an algorithm cannot run a problem with a tile on a device, by its number.
-Refusal refusal(const LadderEntry& entry, const Problem& p, const TileShape& tile, int device);
+/// Why an algorithm cannot run a problem with a tile on a device.
+Refusal refusal(const LadderEntry& entry, const Problem& p, const TileShape& tile,
+                const Device& device);
 /// The tile of options that an algorithm must take. Throws Error(argument) where it cannot.
 TileShape required_tile(const LadderEntry& entry, const Problem& p, const TileShape& wanted,
-                        int device, std::string_view prefix = {});
+                        const Device& device, std::string_view prefix = {});
 
 }  // namespace tessera::detail

@@ -12,6 +12,7 @@
 
 #include "fields.hpp"
 #include "tessera/cuda/runtime.hpp"
+#include "tessera/device/devices.hpp"
 #include "tuned.hpp"
 
 namespace tessera {
@@ -96,9 +97,10 @@ ReadTuning tuning_for(const std::string& device) {
 
 TunedOn tuned_on(const std::string& device) {
   if (device == "cpu") return {"cpu", "", "", TESSERA_VERSION};
-  int number = 0;
-  std::from_chars(device.data() + sizeof "cuda:" - 1, device.data() + device.size(), number);
-  const cuda::Device found = cuda::device(number);
+  const Device named = Device::parse(device);
+  if (named.kind() == DeviceKind::opencl)
+    return {describe(named).name, "OpenCL", "", TESSERA_VERSION};
+  const cuda::Device found = cuda::device(named.number());
   return {found.name, cat(found.major, ".", found.minor), cuda::driver_version(), TESSERA_VERSION};
 }
 

@@ -9,6 +9,7 @@
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/cuda/runtime.hpp"
+#include "tessera/device/devices.hpp"
 #include "tessera/matmul/plan.hpp"
 
 namespace tessera::python {
@@ -46,6 +47,21 @@ void add_config(nb::module_& m) {
         return out;
       },
       "Name and idea of each algorithm, in the order of the ladder.");
+  m.def("devices", [] {
+    nb::list out;
+    for (const DeviceInfo& each : devices()) {
+      nb::dict info;
+      info["device"] = to_string(each.device);
+      info["name"] = each.name;
+      info["memory_bytes"] = each.memory_bytes;
+      info["block_threads"] = each.most_block_threads;
+      info["shared_bytes"] = each.shared_bytes;
+      info["f64"] = each.has_f64;
+      out.append(info);
+    }
+    return out;
+  });
+  m.def("default_device", [] { return to_string(Device::get_default()); });
   m.def("config", [] {
     nb::dict out;
     out["version"] = TESSERA_VERSION;

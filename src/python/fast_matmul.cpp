@@ -20,6 +20,7 @@ struct Numpy {
 Numpy numpy;
 PyObject* general = nullptr;  // tessera._matmul.matmul
 bool is_verbose = false;      // TESSERA_VERBOSE: the general way prints
+bool is_elsewhere = false;    // TESSERA_DEVICE: host arrays are multiplied on a device
 
 struct Buffer {
   Py_buffer view{};
@@ -100,7 +101,7 @@ Outcome multiply_plain(PyObject* left, PyObject* right, PyObject*& result) {
 }
 
 PyObject* matmul(PyObject*, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
-  if (count == 2 && names == nullptr && !is_verbose &&
+  if (count == 2 && names == nullptr && !is_verbose && !is_elsewhere &&
       reinterpret_cast<PyObject*>(Py_TYPE(arguments[0])) == numpy.ndarray &&
       reinterpret_cast<PyObject*>(Py_TYPE(arguments[1])) == numpy.ndarray) {
     PyObject* result = nullptr;
@@ -128,7 +129,8 @@ bias: (N,), a number for each column, or (M, 1), one for each row.
 activation: None, 'relu', 'gelu' or 'silu'; the last two for floating numbers only.
 dtype: of the result: int32 for int8 and uint8, float32 or their own for float16 and bfloat16.
 algorithm, tile: 'auto', or a step of the ladder such as 'tiled' and '32x32x32'.
-device: 'cpu' or 'cuda:0', to be sure; the arrays decide.
+device: 'opencl:0' multiplies arrays in host memory there (default: TESSERA_DEVICE); 'cpu' or
+    'cuda:0', to be sure: the arrays decide.
 threads: at most so many; None: TESSERA_NUM_THREADS, OMP_NUM_THREADS, else all cores.
 
 Raises ValueError for shapes and arguments, TypeError for element types, BufferError for memory that
@@ -145,7 +147,9 @@ void add_matmul(nb::module_& m) {
   const auto kept = [](nb::object object) { return object.release().ptr(); };  // for ever
   numpy = {kept(module.attr("ndarray")), kept(module.attr("empty")),
            kept(module.attr("dtype")("float32")), kept(module.attr("dtype")("float64"))};
+  const char* const device = std::getenv("TESSERA_DEVICE");
   is_verbose = is_switched_on("TESSERA_VERBOSE");
+  is_elsewhere = device != nullptr && *device != '\0' && std::string_view(device) != "cpu";
   const nb::str name("tessera");
   m.attr("matmul") = nb::steal(PyCFunction_NewEx(&definition, nullptr, name.ptr()));
   m.def(

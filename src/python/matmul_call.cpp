@@ -162,10 +162,14 @@ std::string device_of(const Operand& a) {
   return a.device == Operand::kCpu ? "cpu" : cat("cuda:", a.device);
 }
 
-/// The options for these arrays: their device decides.
+/// The options for these arrays: their device decides, but arrays in host memory may be multiplied
+/// elsewhere.
 Options options_for(const Operand& a, const Right& b, const Request& request) {
   Options out = request.options;
-  out.device = device_of(a);
+  const bool moves = a.device == Operand::kCpu && out.device.starts_with("opencl");
+  if (!moves) out.device = device_of(a);
+  if (moves && b.packed != nullptr)
+    throw nb::value_error("matmul: a PackedMatrix is multiplied by the CPU: give device='cpu'");
   if (b.packed != nullptr && out.algorithm == "auto") out.algorithm = "packed";
   return out;
 }

@@ -23,7 +23,8 @@ Activation activation_of(const std::optional<std::string>& name) {
 
 Request request_of(double alpha, double beta, const std::optional<std::string>& activation,
                    const std::string& algorithm, const std::optional<std::string>& tile,
-                   std::optional<int> threads, std::uintptr_t stream) {
+                   std::optional<int> threads, std::uintptr_t stream,
+                   const std::optional<std::string>& device) {
   Request out{.alpha = alpha, .beta = beta, .activation = activation_of(activation)};
   out.options.algorithm = algorithm;
   if (tile) out.options.tile = parse_tile(*tile);
@@ -31,6 +32,7 @@ Request request_of(double alpha, double beta, const std::optional<std::string>& 
     throw nb::value_error(
         cat("matmul: threads is ", *threads, ": expected 1 or more, or None").c_str());
   out.options.threads = threads.value_or(0);
+  if (device) out.options.device = *device;
   out.stream = stream;
   return out;
 }
@@ -150,16 +152,17 @@ void add_products(nb::module_& m) {
       [](const Operand& a, nb::handle b, const Operand& out, const Operand* bias, const Operand* c,
          double alpha, double beta, const std::optional<std::string>& activation,
          const std::string& algorithm, const std::optional<std::string>& tile,
-         std::optional<int> threads, std::uintptr_t stream, const nb::object& copy) {
+         std::optional<int> threads, std::uintptr_t stream, const nb::object& copy,
+         const std::optional<std::string>& device) {
         multiply(a, right_of(b), out, {.bias = bias, .c = c, .copy = [&] { copy(); }},
-                 request_of(alpha, beta, activation, algorithm, tile, threads, stream));
+                 request_of(alpha, beta, activation, algorithm, tile, threads, stream, device));
       },
       nb::arg("a"), nb::arg("b"), nb::arg("out"), nb::arg("bias").none() = nb::none(),
       nb::arg("c").none() = nb::none(), nb::kw_only(), nb::arg("alpha") = 1.0,
       nb::arg("beta") = 0.0, nb::arg("activation").none() = nb::none(),
       nb::arg("algorithm") = "auto", nb::arg("tile").none() = nb::none(),
       nb::arg("threads").none() = nb::none(), nb::arg("stream") = 0,
-      nb::arg("copy").none() = nb::none(),
+      nb::arg("copy").none() = nb::none(), nb::arg("device").none() = nb::none(),
       "out = activation(alpha * a * b + beta * c + bias); beta scales what out holds without c. "
       "copy() writes c to out where they are on a GPU, once all is checked.");
   m.def(
@@ -167,15 +170,16 @@ void add_products(nb::module_& m) {
       [](const Operand& a, nb::handle b, const std::string& dtype, const Operand* out,
          const Operand* bias, const Operand* c, double alpha, double beta,
          const std::optional<std::string>& activation, const std::string& algorithm,
-         const std::optional<std::string>& tile, std::optional<int> threads) {
+         const std::optional<std::string>& tile, std::optional<int> threads,
+         const std::optional<std::string>& device) {
         return plan(a, right_of(b), parse_dtype(dtype), out, {.bias = bias, .c = c},
-                    request_of(alpha, beta, activation, algorithm, tile, threads, 0));
+                    request_of(alpha, beta, activation, algorithm, tile, threads, 0, device));
       },
       nb::arg("a"), nb::arg("b"), nb::arg("dtype"), nb::arg("out").none() = nb::none(),
       nb::arg("bias").none() = nb::none(), nb::arg("c").none() = nb::none(), nb::kw_only(),
       nb::arg("alpha") = 1.0, nb::arg("beta") = 0.0, nb::arg("activation").none() = nb::none(),
       nb::arg("algorithm") = "auto", nb::arg("tile").none() = nb::none(),
-      nb::arg("threads").none() = nb::none());
+      nb::arg("threads").none() = nb::none(), nb::arg("device").none() = nb::none());
 }
 
 }  // namespace tessera::python

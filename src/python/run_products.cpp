@@ -10,7 +10,7 @@ namespace tessera::python {
 void run_products(const Plan& plan, const Products& products, const void* bias,
                   CUstream_st* handle) {
   const Problem& p = plan.problem;
-  if (plan.device != "cpu") {
+  if (plan.device.starts_with("cuda")) {
     const auto stream = cuda::Stream::borrow(handle);
     return for_each_product(products, 0, [&](const auto& A, const auto& B, const auto& C) {
       cuda::run(plan, A, B, C, stream, bias);

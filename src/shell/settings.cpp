@@ -176,6 +176,7 @@ std::vector<Setting> read_settings(const CLI::App& root, const std::vector<Confi
 std::string environment_of(const std::string& option) {
   std::vector<const char*> variables;
   if (option == "threads") variables = {"TESSERA_NUM_THREADS", "OMP_NUM_THREADS"};
+  if (option == "device") variables = {"TESSERA_DEVICE"};
   if (option == "color") variables = {"NO_COLOR", "CLICOLOR_FORCE"};
   for (const char* variable : variables) {
     if (const auto value = environment(variable); !value.empty()) return cat(variable, "=", value);

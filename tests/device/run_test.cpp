@@ -22,9 +22,17 @@ struct Throws {
 
 const Device kHostDevices[] = {Device::cpu(), Device::checked()};
 
+/// These, and the OpenCL devices of the machine that read what was built.
+std::vector<Device> every_device() {
+  std::vector<Device> out(std::begin(kHostDevices), std::end(kHostDevices));
+  for (const auto& each : devices())
+    if (each.device.kind() == DeviceKind::opencl) out.push_back(each.device);
+  return out;
+}
+
 void expect_products(void (*product)(const Device&, const FloatMatrix&, const FloatMatrix&,
                                      FloatMatrix&)) {
-  for (const Device& device : kHostDevices) {
+  for (const Device& device : every_device()) {
     for (const auto& [m, n, k] :
          {std::array<index_t, 3>{17, 31, 9}, {1, 1, 1}, {40, 3, 33}, {0, 5, 2}, {5, 2, 0}}) {
       FloatMatrix a(m, k), b(k, n), c(m, n);
@@ -67,8 +75,31 @@ TEST(Run, AnyBlockWhereTheKernelDeclaresNone) {
   }
 }
 
+TEST(Run, AGpuNeedsAFixedBlock) {
+  for (const Device& device : every_device()) {
+    if (device.kind() != DeviceKind::opencl) continue;
+    Vector<float> y(100);
+    EXPECT_EQ(
+        refusal([&] { testing::run_fill(device, Dim3{4}, Dim3{25}, 3, y); }, Category::argument),
+        "kernel fill: a GPU needs a fixed block size; give the kernel a static constexpr "
+        "Dim3 block");
+  }
+}
+
+TEST(Run, ReadsAndWritesOnEveryDevice) {
+  for (const Device& device : every_device()) {
+    Vector<float> x(100), y(100);
+    const auto in = x.overwrite();
+    for (int i = 0; i < 100; ++i) in(i) = static_cast<float>(i);
+    testing::run_add_to(device, Dim3{32}, x, y);
+    testing::run_add_to(device, Dim3{32}, x, y);
+    const auto out = y.read();
+    for (int i = 0; i < 100; ++i) ASSERT_EQ(out(i), static_cast<float>(2 * i)) << to_string(device);
+  }
+}
+
 TEST(Run, TheDeclaredBlockIsKept) {
-  for (const Device& device : kHostDevices) {
+  for (const Device& device : every_device()) {
     const Vector<float> x(100);
     Vector<float> y(100);
     const std::string text =

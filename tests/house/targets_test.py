@@ -28,7 +28,7 @@ class Targets(unittest.TestCase):
         self.assertNotIn("matmul", components("quick_tests"))
 
     def test_the_library_is_made_of_all_rooms_but_those_of_programs(self):
-        self.assertEqual(components("tessera_library"), {"base", "core", "layout", "tensor", "io", "simt", "cpu", "cuda", "check", "device", "matmul",
+        self.assertEqual(components("tessera_library"), {"base", "core", "layout", "tensor", "io", "simt", "cpu", "cuda", "check", "gpu_code", "device", "matmul",
                                                     "puzzle", "scale"})
 
 

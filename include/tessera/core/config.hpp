@@ -1,5 +1,5 @@
-// Version, the index type, and every macro of the project. Nothing here knows about matrices.
-// A CPU compiler and nvcc read the same headers; the macros below are the whole difference.
+// Version, the index type, and every macro of the project. Nothing here knows about matrices. CPU
+// compilers, nvcc and Clang for GPUs read the same headers: the macros are the whole difference.
 #pragma once
 
 #include <cstddef>
@@ -13,31 +13,32 @@
 #define TESSERA_VERSION_PATCH 0
 #define TESSERA_VERSION "0.1.0"
 
-#if defined(__CUDACC__)
-/// A function that host code and kernels may both call.
-#define TESSERA_HD __host__ __device__
+/// 1: the file is compiled for a GPU, by nvcc or by Clang (for OpenCL and AMD).
+#if defined(__CUDACC__) || defined(__HIP__)
+#define TESSERA_GPU 1
+#define TESSERA_HD __host__ __device__  // a function that host code and kernels may both call
 #else
+#define TESSERA_GPU 0
 #define TESSERA_HD
 #endif
-
-/// The body of a kernel and the verbs it calls: always inlined, so that each engine compiles one
-/// straight function.
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define TESSERA_GPU_CODE 1  // and this pass makes the GPU's code
+#else
+#define TESSERA_GPU_CODE 0
+#endif
+/// The body of a kernel and the verbs it calls.
 #define TESSERA_KERNEL TESSERA_HD inline
-
-/// A function that is inlined wherever it is called: files compiled for different instruction sets
-/// must not share one copy.
+/// Always inlined: files compiled for different instruction sets must not share one copy.
 #define TESSERA_INLINE TESSERA_HD __attribute__((always_inline)) inline
-
-/// 1: the checker can record what the kernels of this file do (core/recorder.hpp), which is slower.
-/// GPU code is never recorded.
-#if !defined(TESSERA_CHECK) || defined(__CUDACC__)
+/// 1: the checker can record the kernels of this file (core/recorder.hpp), on a CPU.
+#if !defined(TESSERA_CHECK) || TESSERA_GPU
 #undef TESSERA_CHECK
 #define TESSERA_CHECK 0
 #endif
-
-/// Unrolls the following loop, whose trip count is constant; not where each access is a recorded
-/// call.
-#if defined(__CUDACC__)
+/// Unrolls the following loop of a constant trip count; not where each access is a recorded call.
+#if defined(__SPIRV__)  // a driver for OpenCL unrolls what its device likes
+#define TESSERA_UNROLL
+#elif TESSERA_GPU
 #define TESSERA_UNROLL _Pragma("unroll")
 #elif TESSERA_CHECK && defined(__clang__)
 #define TESSERA_UNROLL _Pragma("clang loop unroll(disable)")
@@ -48,9 +49,8 @@
 #else
 #define TESSERA_UNROLL _Pragma("GCC unroll 64")
 #endif
-
 /// Keeps the following loop a loop: unrolling it costs compile time and gains nothing.
-#if defined(__CUDACC__)
+#if TESSERA_GPU
 #define TESSERA_NO_UNROLL _Pragma("unroll 1")
 #elif defined(__clang__)
 #define TESSERA_NO_UNROLL _Pragma("clang loop unroll(disable)")
@@ -59,8 +59,8 @@
 #endif
 
 /// The same on a GPU, where only unrolled loops keep arrays in registers; a plain loop on a CPU.
-#if defined(__CUDACC__)
-#define TESSERA_UNROLL_REGISTERS _Pragma("unroll")
+#if TESSERA_GPU
+#define TESSERA_UNROLL_REGISTERS TESSERA_UNROLL
 #else
 #define TESSERA_UNROLL_REGISTERS TESSERA_NO_UNROLL
 #endif
@@ -91,7 +91,7 @@
 #define TESSERA_CHECKED_SYMBOL [[gnu::abi_tag("checked", "recorded")]]
 #elif TESSERA_CHECK
 #define TESSERA_CHECKED_SYMBOL [[gnu::abi_tag("recorded")]]
-#elif TESSERA_CONTRACTS && !defined(__CUDACC__)
+#elif TESSERA_CONTRACTS && !TESSERA_GPU
 #define TESSERA_CHECKED_SYMBOL [[gnu::abi_tag("checked")]]
 #else
 #define TESSERA_CHECKED_SYMBOL

@@ -8,7 +8,7 @@
 namespace tessera::contract {
 
 /// Are contracts checked in this file? Use it with `if constexpr` around expensive checks.
-#if defined(__CUDA_ARCH__)
+#if TESSERA_GPU_CODE
 constexpr bool kChecked = false;
 #else
 constexpr bool kChecked = TESSERA_CONTRACTS != 0;

@@ -6,7 +6,7 @@
 
 namespace tessera {
 
-#if defined(__CUDA_ARCH__)
+#if TESSERA_GPU_CODE
 struct Here {
   static constexpr Here current() { return {}; }
 };

@@ -13,6 +13,8 @@
 
 namespace tessera::detail {
 
+struct GpuKernel;
+
 /// A tensor argument.
 struct TensorArgument {
   DeviceAddress address;
@@ -24,10 +26,11 @@ struct TensorArgument {
 struct KernelCall {
   Device device;
   Dim3 grid, block;
-  const char* name;              ///< of the kernel, for messages
-  const void* kernel;            ///< the function object
-  const void* const* arguments;  ///< of each a TensorArgument, or the value
-  const void* queue = nullptr;   ///< cuda::Stream on CUDA
+  const char* name;                ///< of the kernel, for messages
+  const void* kernel;              ///< the function object
+  const void* const* arguments;    ///< of each a TensorArgument, or the value
+  const void* queue = nullptr;     ///< cuda::Stream on CUDA
+  const GpuKernel* gpu = nullptr;  ///< for devices whose code Clang makes
 };
 using KernelEntry = void (*)(const KernelCall&);
 
@@ -38,6 +41,8 @@ bool add_kernel(DeviceKind kind, std::string_view kernel, std::string_view argum
 /// Throws Error(unavailable) where no pass made one.
 KernelEntry find_kernel(const Device& device, const char* name, std::string_view kernel,
                         std::string_view arguments);
+/// The entry of every kernel whose code Clang makes (KernelCall::gpu).
+void start_compiled(const KernelCall& call);
 /// Makes the device ready, calls the entry, and remembers the kernel's name for what fails later.
 void start_kernel(KernelEntry entry, KernelCall call);
 

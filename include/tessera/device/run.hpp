@@ -9,11 +9,14 @@
 #include <typeinfo>
 #include <utility>
 
+#include "tessera/device/gpu_kernel.hpp"
 #include "tessera/device/kernel_entry.hpp"
 #include "tessera/device/managed_tensor.hpp"
 #include "tessera/simt/launch.hpp"
 #if defined(__CUDACC__)
 #include "tessera/cuda/launch.cuh"
+#elif TESSERA_GPU_CODE
+#include "tessera/device/gpu_entry.hpp"
 #elif TESSERA_CHECK
 #include "tessera/device/run_checked.hpp"
 #endif
@@ -41,9 +44,11 @@ namespace detail {
 [[noreturn]] void refuse_block(const char* kernel, Dim3 declared, Dim3 block);
 
 /// The compiler's pass: what differs between passes has symbols of its own in each.
-enum class Pass : std::uint8_t { plain, contracts, checked, cuda };
+enum class Pass : std::uint8_t { plain, contracts, checked, cuda, gpu };
 #if defined(__CUDACC__)
 constexpr Pass kPass = Pass::cuda;
+#elif TESSERA_GPU
+constexpr Pass kPass = Pass::gpu;
 #elif TESSERA_CHECK
 constexpr Pass kPass = Pass::checked;
 #elif TESSERA_CONTRACTS
@@ -51,10 +56,6 @@ constexpr Pass kPass = Pass::contracts;
 #else
 constexpr Pass kPass = Pass::plain;
 #endif
-
-/// A parameter of an entry: Elements for a tensor, else the type of the value.
-template <class T, int Rank>
-struct Elements;
 
 template <class Param>
 struct Unpack {
@@ -116,6 +117,19 @@ struct CompiledKernel {
 
 template <class... Params>
 struct ParamNames {};
+
+/// The shared storage of a block: of the kernel's Shared, or of its Shared<T> for the elements of
+/// the first parameter.
+template <class Param>
+struct ElementParam {};
+template <class T, int Rank>
+struct ElementParam<Elements<T, Rank>> {
+  using element = T;
+};
+template <class Kernel, class... Params>
+constexpr std::size_t shared_bytes_of() {
+  return SharedOf<Kernel, ElementParam<Params>...>::bytes;
+}
 
 /// Registers it before main(), with its names.
 template <Pass P, class Kernel, class... Params>
@@ -206,7 +220,12 @@ void run_packed(const Device& device, Dim3 grid, Dim3 block, const Kernel& kerne
   static_assert(std::is_trivially_copyable_v<Kernel>,
                 "a kernel is copied to the device: its members are plain values");
   using Compiled = CompiledKernel<P, Kernel, typename Packs::Param...>;
-  static_cast<void>(&kIsAdded<P, Kernel, typename Packs::Param...>);  // so that there is one
+#if defined(__HIP__)
+  static_cast<void>(
+      &GpuEntryOf<Kernel, typename Packs::Param...>::tessera_gpu_entry);  // so that there is one
+#else
+  static_cast<void>(&kIsAdded<P, Kernel, typename Packs::Param...>);
+#endif
   constexpr bool is_cuda = P == Pass::cuda, is_checked = P == Pass::checked;
   const DeviceKind kind = device.kind();
   const bool is_own = is_cuda
@@ -218,10 +237,20 @@ void run_packed(const Device& device, Dim3 grid, Dim3 block, const Kernel& kerne
                                           typeid(ParamNames<typename Packs::Param...>).name());
   constexpr Dim3 declared = declared_block<Kernel>();
   if (declared.x > 0 && block != declared) refuse_block(name, declared, block);
+  if constexpr (declared.x == 0) {
+    if (entry == &start_compiled) refuse_undeclared_block(name);
+  }
   const void* const arguments[] = {packs.address()..., nullptr};
   if (volume(grid) == 0) return;
+  constexpr GpuParam params[] = {kGpuParam<typename Packs::Param>..., {0, 0}};
+  const GpuKernel gpu{typeid(GpuEntryOf<Kernel, typename Packs::Param...>*).name(),
+                      static_cast<int>(sizeof(Kernel)),
+                      shared_bytes_of<Kernel, typename Packs::Param...>(),
+                      {params, sizeof...(Packs)},
+                      __BASE_FILE__,
+                      __FILE__};
   try {
-    start_kernel(entry, {device, grid, block, name, &kernel, arguments});
+    start_kernel(entry, {device, grid, block, name, &kernel, arguments, nullptr, &gpu});
   } catch (const Error& error) {
     // On the host the kernel may have written before it failed: other copies are then old.
     const bool is_refused = error.category() == Category::argument ||

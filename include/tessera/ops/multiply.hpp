@@ -18,7 +18,7 @@ TESSERA_KERNEL void multiply_accumulate(Storage<Acc, L>& acc, const A& a, const 
           A::pattern.shape.leaf(0) == rows && B::pattern.shape.leaf(1) == cols &&
           B::pattern.shape.leaf(0) == depth,
       "multiply_accumulate: acc is (TM,TN), a is (TM,K), b is (K,TN), all known at compile time");
-#if defined(__CUDA_ARCH__) || TESSERA_CHECK
+#if TESSERA_GPU_CODE || TESSERA_CHECK
   // Registers: one column of a and one row of b at a time, reused TM * TN times. The checker counts
   // what a GPU does.
   TESSERA_UNROLL

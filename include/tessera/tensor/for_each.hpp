@@ -16,7 +16,7 @@ namespace detail {
 /// loop.
 template <class T>
 constexpr bool is_unrolled() {
-#if defined(__CUDA_ARCH__)
+#if TESSERA_GPU_CODE
   return T::pattern.shape.is_static() && T::pattern.size() <= 256;
 #else
   return false;

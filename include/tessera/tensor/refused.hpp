@@ -25,7 +25,7 @@ namespace tessera::detail {
 [[noreturn]] void refuse_element(const index_t* at, int coordinates, const index_t* extents,
                                  const index_t* valid, int rank, Here here);
 
-#if defined(__CUDA_ARCH__)
+#if TESSERA_GPU_CODE
 TESSERA_HD constexpr void require_range(index_t, index_t, index_t) {}
 TESSERA_HD constexpr void require_position(index_t, index_t, int) {}
 TESSERA_HD constexpr void require_thread(index_t, index_t) {}

@@ -59,7 +59,7 @@ TESSERA_HD constexpr index_t lane_offset(index_t lane, const LaneStrides<Element
 /// `Vec` in memory: one wide access on a GPU, any alignment on the CPU.
 template <class V, class T>
 TESSERA_CHECKED_SYMBOL TESSERA_HD V load_vec(const T* from, [[maybe_unused]] Here here) {
-#if defined(__CUDA_ARCH__)
+#if TESSERA_GPU_CODE
   return *reinterpret_cast<const V*>(from);
 #else
   if (!touch(reinterpret_cast<const V*>(from), Access::load, here)) return V{};
@@ -71,7 +71,7 @@ TESSERA_CHECKED_SYMBOL TESSERA_HD V load_vec(const T* from, [[maybe_unused]] Her
 template <class V, class T>
 TESSERA_CHECKED_SYMBOL TESSERA_HD void store_vec(T* to, const V& value,
                                                  [[maybe_unused]] Here here) {
-#if defined(__CUDA_ARCH__)
+#if TESSERA_GPU_CODE
   *reinterpret_cast<V*>(to) = value;
 #else
   if (!may_store(reinterpret_cast<const V*>(to), value, here)) return;

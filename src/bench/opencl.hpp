@@ -1,0 +1,14 @@
+// An OpenCL device as the device of a benchmark. It has no peers, and nobody knows its peak.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "device.hpp"
+
+namespace tessera::bench {
+
+/// "opencl:N", an existing device. Throws Error.
+std::unique_ptr<BenchDevice> open_opencl_bench(const std::string& device);
+
+}  // namespace tessera::bench

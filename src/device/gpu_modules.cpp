@@ -1,0 +1,206 @@
+// See gpu_modules.hpp.
+#include "gpu_modules.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <sstream>
+#include <vector>
+
+#include "gpu_code/build.hpp"
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Modules {
+  std::mutex mutex;
+  std::vector<const GpuModule*> all;
+};
+Modules& modules() {
+  static auto* const out = new Modules;
+  return *out;
+}
+
+/// A module that was compiled here.
+struct OwnModule {
+  std::string source, code, entries, name_of_target;
+  GpuModule::Code target[1];
+  GpuModule module;
+};
+
+bool has_entry(const GpuModule& module, const std::string& entry) {
+  return cat("\n", module.entries).find(cat("\n", entry, "\n")) != std::string::npos;
+}
+
+/// XDG_CACHE_HOME/tessera/gpu, or below the home folder; empty where there is neither.
+fs::path cache_folder() {
+  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && *cache != '\0') return fs::path(cache) / "tessera" / "gpu";
+  const char* const home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0') return {};
+  return fs::path(home) / ".cache" / "tessera" / "gpu";
+}
+
+/// Two hashes of what the compiler reads, as a file's name.
+std::string key_of(std::string_view text) {
+  std::uint64_t a = 0xcbf29ce484222325u, b = text.size();
+  for (const char c : text) {
+    a = (a ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    b = (b + static_cast<unsigned char>(c)) * 0x9e3779b97f4a7c15u;
+    b ^= b >> 29;
+  }
+  std::ostringstream out;
+  out << std::hex << a << b;
+  return out.str();
+}
+
+constexpr std::string_view kCacheMark = "tessera-gpu-1";
+
+/// What an earlier process compiled; empty where the file is missing or not whole.
+gpu_code::Compiled read_cache(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string mark;
+  std::size_t entries = 0, code = 0;
+  if (!(in >> mark >> entries >> code) || mark != kCacheMark || in.get() != '\n') return {};
+  std::error_code error;
+  if (fs::file_size(file, error) > entries + code + 64) return {};
+  gpu_code::Compiled out;
+  out.entries.resize(entries);
+  out.code.resize(code);
+  in.read(out.entries.data(), static_cast<std::streamsize>(entries));
+  in.read(out.code.data(), static_cast<std::streamsize>(code));
+  if (!in || in.peek() != std::char_traits<char>::eof()) return {};
+  return out;
+}
+
+/// Failures are not reported: the next process compiles again.
+void write_cache(const fs::path& file, const gpu_code::Compiled& made) {
+  std::error_code error;
+  fs::create_directories(file.parent_path(), error);
+  const fs::path part = cat(file.string(), ".", getpid());
+  {
+    std::ofstream out(part, std::ios::binary);
+    out << kCacheMark << ' ' << made.entries.size() << ' ' << made.code.size() << '\n'
+        << made.entries << made.code;
+    if (!out.flush()) error = std::make_error_code(std::errc::io_error);
+  }
+  if (!error) fs::rename(part, file, error);
+  if (error) fs::remove(part, error);
+}
+
+/// The folder before "tessera/device/run.hpp".
+std::string include_folder(std::string_view header) {
+  constexpr std::string_view own = "tessera/device/run.hpp";
+  header.remove_suffix(std::min(own.size(), header.size()));
+  return header.empty() ? "." : std::string(header);
+}
+
+/// Compiles the file that calls run().
+gpu_code::Compiled compile_now(const KernelCall& call, const std::string& target) {
+  gpu_code::Compilation c{.source = call.gpu->source, .target = target};
+  if (access(call.gpu->source, R_OK) != 0)
+    throw Error(Category::unavailable, cat(c.source, ": the source of this program is not there"),
+                {}, {}, "build its kernels with it: tessera_add_kernels(TARGET FILE) in CMake");
+  c.flags = {"-I" + include_folder(call.gpu->header)};
+  if (const char* const more = std::getenv("TESSERA_GPU_FLAGS")) {
+    std::istringstream words(more);
+    for (std::string word; words >> word;) c.flags.push_back(word);
+  }
+  const fs::path folder = cache_folder();
+  fs::path file;
+  if (!folder.empty()) {
+    file = folder / key_of(cat(target, gpu_code::preprocessed(c)));
+    gpu_code::Compiled kept = read_cache(file);
+    if (!kept.code.empty()) return kept;
+  }
+  gpu_code::Compiled made = gpu_code::compile(c);
+  if (!file.empty()) write_cache(file, made);
+  return made;
+}
+
+}  // namespace
+
+bool add_gpu_module(const GpuModule& module) {
+  Modules& known = modules();
+  const std::lock_guard lock(known.mutex);
+  for (const GpuModule* each : known.all)
+    if (each == &module) return true;
+  known.all.push_back(&module);
+  return true;
+}
+
+GpuArguments arguments_of(const KernelCall& call) {
+  GpuArguments out;
+  const auto add = [&](const void* value, int bytes) {
+    const std::size_t at = out.words.size();
+    out.words.resize(at + static_cast<std::size_t>(words_for(static_cast<std::size_t>(bytes))));
+    std::memcpy(out.words.data() + at, value, static_cast<std::size_t>(bytes));
+  };
+  add(&call.grid, sizeof call.grid);
+  add(call.kernel, call.gpu->kernel_bytes);
+  for (std::size_t i = 0; i < call.gpu->params.size(); ++i) {
+    const GpuParam& param = call.gpu->params[i];
+    if (param.rank == 0) {
+      out.addresses.push_back({nullptr, false});
+      add(call.arguments[i], param.bytes);
+      continue;
+    }
+    const auto& tensor = *static_cast<const TensorArgument*>(call.arguments[i]);
+    out.addresses.push_back({tensor.address.base, true});
+    add(&tensor.address.offset, sizeof(index_t));
+    add(tensor.extents, param.rank * static_cast<int>(sizeof(index_t)));
+  }
+  return out;
+}
+
+std::string_view code_for(const GpuModule& module, std::string_view target) {
+  for (const auto& each : module.targets)
+    if (each.target == target) return each.bytes;
+  return {};
+}
+
+const GpuModule& gpu_module_of(const KernelCall& call, const std::string& entry,
+                               const std::string& target) {
+  Modules& known = modules();
+  const std::lock_guard lock(known.mutex);
+  for (const GpuModule* each : known.all)
+    if (has_entry(*each, entry) && !code_for(*each, target).empty()) return *each;
+  const auto refuse = [&](const std::string& why, const std::string& advice) {
+    throw Error(Category::unavailable,
+                cat("kernel ", call.name, ": no code for ", call.device, ": ", why), {}, {},
+                advice);
+  };
+  for (const GpuModule* each : known.all)
+    if (each->source == call.gpu->source && !each->log.empty()) refuse(std::string(each->log), {});
+  static std::deque<OwnModule> own;
+  try {
+    gpu_code::Compiled made = compile_now(call, target);
+    OwnModule& kept = own.emplace_back();
+    kept.source = call.gpu->source;
+    kept.code = std::move(made.code);
+    kept.entries = std::move(made.entries);
+    kept.name_of_target = target;
+    kept.target[0] = {kept.name_of_target, kept.code};
+    kept.module = {kept.source, kept.entries, kept.target, {}};
+    known.all.push_back(&kept.module);
+  } catch (const Error& error) {
+    refuse(error.problem(), error.advice());
+  }
+  if (!has_entry(own.back().module, entry))
+    refuse(
+        cat(call.gpu->source, " was compiled, but does not have it"),
+        "a kernel's block is fixed, and its type has a unique name outside of unnamed namespaces");
+  return own.back().module;
+}
+
+}  // namespace tessera::detail

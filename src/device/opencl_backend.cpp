@@ -1,0 +1,230 @@
+// An OpenCL device, with one queue in order.
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "backend.hpp"
+#include "gpu_code/entry_text.hpp"
+#include "gpu_modules.hpp"
+#include "opencl.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+using opencl::api;
+using opencl::check;
+using opencl::Handle;
+
+DeviceInfo info_of(int number, const opencl::DeviceFacts& facts) {
+  const auto limited = [](std::uint64_t value) {
+    return static_cast<index_t>(std::min<std::uint64_t>(value, index_t{1} << 60));
+  };
+  return {Device::opencl(number),
+          facts.name,
+          limited(facts.memory_bytes),
+          static_cast<int>(std::min<std::size_t>(facts.most_threads, 1 << 20)),
+          limited(facts.local_bytes),
+          facts.has_f64()};
+}
+
+const opencl::DeviceFacts& facts_of(int number) {
+  const auto& all = opencl::devices();
+  if (number >= std::ssize(all))
+    throw Error(Category::unavailable, cat("opencl:", number, ": there is no such device"),
+                cat("opencl:0 to opencl:", all.size() - 1));
+  return all[static_cast<std::size_t>(number)];
+}
+
+/// A kernel of a program that was built.
+struct Built {
+  Handle kernel;
+  std::size_t most_threads;
+};
+
+class OpenClBackend : public Backend {
+ public:
+  explicit OpenClBackend(int number) : number_(number), facts_(facts_of(number)) {
+    opencl::Code code = 0;
+    context_ = api().create_context(nullptr, 1, &facts_.handle, nullptr, nullptr, &code);
+    check(code, "clCreateContext");
+    constexpr opencl::Bits timed = 2;
+    queue_ = api().create_queue(context_, facts_.handle, timed, &code);
+    check(code, "clCreateCommandQueue");
+  }
+
+  DeviceInfo info() override { return info_of(number_, facts_); }
+  void* allocate(index_t bytes) override {
+    if (static_cast<std::uint64_t>(bytes) > facts_.most_allocation)
+      throw Error(Category::resource, cat("opencl:", number_, ": no memory for ", bytes, " bytes"),
+                  cat("at most ", facts_.most_allocation, " bytes at once"));
+    opencl::Code code = 0;
+    void* const out =
+        api().create_buffer(context_, 1, static_cast<std::size_t>(bytes), nullptr, &code);
+    check(code, "clCreateBuffer");
+    return out;
+  }
+  void free(void* memory) noexcept override { api().release_buffer(memory); }
+  void upload(void* to, index_t at, const void* from, index_t bytes) override {
+    check(api().enqueue_write(queue_, to, 1, static_cast<std::size_t>(at),
+                              static_cast<std::size_t>(bytes), from, 0, nullptr, nullptr),
+          "clEnqueueWriteBuffer");
+  }
+  void download(void* to, void* from, index_t at, index_t bytes) override {
+    check(api().enqueue_read(queue_, from, 1, static_cast<std::size_t>(at),
+                             static_cast<std::size_t>(bytes), to, 0, nullptr, nullptr),
+          "clEnqueueReadBuffer");
+  }
+  void fill_with_zero(void* to, index_t at, index_t bytes) override {
+    const unsigned char zero = 0;
+    check(api().enqueue_fill(queue_, to, &zero, 1, static_cast<std::size_t>(at),
+                             static_cast<std::size_t>(bytes), 0, nullptr, nullptr),
+          "clEnqueueFillBuffer");
+  }
+  void wait() override { check(api().finish(queue_), "clFinish"); }
+
+  void start(const KernelCall& call) override {
+    const std::lock_guard lock(mutex_);
+    const GpuKernel& gpu = *call.gpu;
+    const auto threads = static_cast<std::size_t>(volume(call.block));
+    refuse_beyond(call, "threads in a block", threads, facts_.most_threads);
+    refuse_beyond(call, "bytes of shared storage", gpu.shared_bytes, facts_.local_bytes);
+    const Built built = built_kernel(call);
+    refuse_beyond(call, "threads in a block", threads, built.most_threads);
+    set_arguments(call, built.kernel);
+    const std::size_t block[] = {static_cast<std::size_t>(call.block.x),
+                                 static_cast<std::size_t>(call.block.y),
+                                 static_cast<std::size_t>(call.block.z)};
+    const std::size_t all[] = {static_cast<std::size_t>(call.grid.x) * block[0],
+                               static_cast<std::size_t>(call.grid.y) * block[1],
+                               static_cast<std::size_t>(call.grid.z) * block[2]};
+    if (last_ != nullptr) api().release_event(last_);
+    last_ = nullptr;
+    check(api().enqueue_kernel(queue_, built.kernel, 3, nullptr, all, block, 0, nullptr, &last_),
+          "clEnqueueNDRangeKernel");
+  }
+  double seconds_of_last() override {
+    wait();
+    const std::lock_guard lock(mutex_);
+    std::uint64_t begin = 0, end = 0;
+    if (last_ == nullptr) return 0;
+    check(api().get_event_time(last_, 0x1282, sizeof begin, &begin, nullptr),
+          "clGetEventProfilingInfo");
+    check(api().get_event_time(last_, 0x1283, sizeof end, &end, nullptr),
+          "clGetEventProfilingInfo");
+    return static_cast<double>(end - begin) * 1e-9;
+  }
+
+ private:
+  void refuse_beyond(const KernelCall& call, const char* what, std::size_t wanted,
+                     std::uint64_t most) const {
+    if (wanted <= most) return;
+    throw Error(
+        Category::unavailable,
+        cat("kernel ", call.name, " needs ", wanted, " ", what, ", ", call.device, " has ", most),
+        {}, {}, "take a smaller tile");
+  }
+
+  Built built_kernel(const KernelCall& call) {
+    const auto at = kernels_.find(call.gpu->entry);
+    if (at != kernels_.end()) return at->second;
+    const std::string entry = gpu_code::entry_name(call.gpu->entry);
+    const GpuModule& module = gpu_module_of(call, entry, "spir");
+    const Handle program = program_of(call, module);
+    opencl::Code code = 0;
+    Built out{api().create_kernel(program, entry.c_str(), &code), 0};
+    check(code, "clCreateKernel");
+    check(api().get_kernel_info(out.kernel, facts_.handle, 0x11B0, sizeof out.most_threads,
+                                &out.most_threads, nullptr),
+          "clGetKernelWorkGroupInfo");
+    kernels_.emplace(call.gpu->entry, out);
+    return out;
+  }
+
+  Handle program_of(const KernelCall& call, const GpuModule& module) {
+    const auto known = programs_.find(&module);
+    if (known != programs_.end()) return known->second;
+    const std::string_view spirv = code_for(module, "spirv"), spir = code_for(module, "spir");
+    const bool takes_spirv =
+        facts_.reads_spirv() && !spirv.empty() && api().create_program_with_il != nullptr;
+    if (!takes_spirv && !facts_.reads_spir())
+      throw Error(Category::unavailable, cat("kernel ", call.name, ": ", call.device, " (",
+                                             facts_.name, ") reads neither SPIR-V nor SPIR"));
+    opencl::Code code = 0;
+    Handle program = nullptr;
+    if (takes_spirv) {
+      program = api().create_program_with_il(context_, spirv.data(), spirv.size(), &code);
+    } else {
+      const std::size_t bytes = spir.size();
+      const auto* data = reinterpret_cast<const unsigned char*>(spir.data());
+      program = api().create_program_with_binary(context_, 1, &facts_.handle, &bytes, &data,
+                                                 nullptr, &code);
+    }
+    check(code, takes_spirv ? "clCreateProgramWithIL" : "clCreateProgramWithBinary");
+    const char* const options = takes_spirv ? "" : "-x spir -spir-std=1.2";
+    code = api().build_program(program, 1, &facts_.handle, options, nullptr, nullptr);
+    if (code != 0) {
+      const std::string log = build_log(program);
+      api().release_program(program);
+      throw Error(Category::unavailable,
+                  cat("kernel ", call.name, ": ", call.device, " cannot build it (", code, ")"), {},
+                  {}, log);
+    }
+    programs_.emplace(&module, program);
+    return program;
+  }
+
+  std::string build_log(Handle program) const {
+    std::size_t bytes = 0;
+    constexpr opencl::Info log = 0x1183;
+    api().get_build_info(program, facts_.handle, log, 0, nullptr, &bytes);
+    std::string out(std::min<std::size_t>(bytes, 4096), '\0');
+    if (bytes > out.size() ||
+        api().get_build_info(program, facts_.handle, log, bytes, out.data(), nullptr) != 0)
+      return {};
+    out.resize(strnlen(out.c_str(), out.size()));
+    return out;
+  }
+
+  /// The arguments of an entry: device/gpu_kernel.hpp.
+  static void set_arguments(const KernelCall& call, Handle kernel) {
+    std::uint32_t number = 0;
+    const auto set = [&](std::size_t bytes, const void* value) {
+      check(api().set_argument(kernel, number++, bytes, value), "clSetKernelArg");
+    };
+    set(std::max<std::size_t>(call.gpu->shared_bytes, 8), nullptr);
+    const GpuArguments arguments = arguments_of(call);
+    for (const auto& each : arguments.addresses) {
+      if (each.is_tensor) set(sizeof each.base, &each.base);
+      else set(sizeof(std::uint64_t), &each.base);
+    }
+    for (const std::uint64_t word : arguments.words) set(sizeof word, &word);
+  }
+
+  int number_;
+  const opencl::DeviceFacts& facts_;
+  Handle context_ = nullptr, queue_ = nullptr, last_ = nullptr;
+  std::mutex mutex_;
+  std::map<std::string, Built> kernels_;
+  std::map<const GpuModule*, Handle> programs_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_opencl_backend(int number) {
+  return std::make_unique<OpenClBackend>(number);
+}
+
+std::vector<DeviceInfo> opencl_devices() {
+  std::vector<DeviceInfo> out;
+  try {
+    for (const auto& facts : opencl::devices())
+      out.push_back(info_of(static_cast<int>(out.size()), facts));
+  } catch (const Error&) {  // there is none
+  }
+  return out;
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""--device opencl: products on the machine's device; and one sentence where a driver is missing, crashes, lies, or has too little."""
+import pathlib
+import subprocess
+
+import harness
+
+SIZES = ["-m", 70, "-n", 50, "-k", 30]
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+class Real(harness.CommandTest):
+    def setUp(self):
+        super().setUp()
+        found = self.succeeds("doctor", "--json").json["opencl"]
+        if not found["devices"]:
+            self.skipTest(f"products on a real OpenCL device are NOT tested: {found['problem']}")
+        refused = self.tessera("multiply", "--dry-run", *self.operands(), "--device", "opencl:0")
+        if "no kernels for OpenCL" in refused.err:
+            self.skipTest(f"products on an OpenCL device are NOT tested: {refused.err}")
+
+    def operands(self):
+        self.write_npy("a.npy", [[1, 2], [3, 4]])
+        self.write_npy("b.npy", [[5, 6], [7, 8]])
+        return "a.npy", "b.npy"
+
+    def test_a_product_is_the_same_as_on_the_cpu(self):
+        for dtype in ("f32", "i32"):
+            self.succeeds("multiply", *self.operands(), "--dtype", dtype, "-o", f"there_{dtype}.npy", "--device", "opencl:0", "--verify")
+            self.succeeds("multiply", *self.operands(), "--dtype", dtype, "-o", f"here_{dtype}.npy")
+            self.assertEqual(self.path(f"there_{dtype}.npy").read_bytes(), self.path(f"here_{dtype}.npy").read_bytes())
+
+    def test_every_algorithm_agrees_in_every_bit(self):
+        results = self.succeeds("compare", *SIZES, "--device", "opencl:0", "--json").json["results"]
+        ran = [each for each in results if each["status"] == "ok"]
+        self.assertGreaterEqual(len(ran), 10)
+        self.assertEqual({each["status"] for each in results}, {"ok", "unsupported"})
+        self.assertEqual({each["same_bits"] for each in ran}, {True})
+
+    def test_all_devices_are_one_table(self):
+        table = self.succeeds("compare", *SIZES, "--device", "all", "--algorithms", "naive,tiled,tensor_core").out
+        head = next(line for line in table.splitlines() if line.startswith("algorithm")).split()
+        self.assertEqual(head[1], "cpu")
+        self.assertIn("opencl:0", head)
+        tiled = next(line for line in table.splitlines() if line.startswith("tiled"))
+        self.assertEqual(tiled.count("="), len(head) - 1)
+        rows = self.succeeds("compare", *SIZES, "--device", "all", "--json").json["results"]
+        self.assertEqual({row["device"] for row in rows}, set(head[1:]))
+
+    def test_bench_measures_it(self):
+        out = self.succeeds("bench", "--sizes", "64", "--device", "opencl:0", "--algorithms", "coalescing", "--peers", "none",
+                            "--min-time", 0.01, "--repetitions", 2).out
+        self.assertIn("coalescing", out)
+
+
+class Fake(harness.CommandTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.library = pathlib.Path(cls.enterClassContext(harness.tempfile.TemporaryDirectory())) / "fake.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", cls.library, HERE / "fake_opencl.c"], check=True, timeout=60)
+
+    def refused(self, kind, says, *more, code=4):
+        self.fails(code, "compare", *SIZES, "--device", "opencl:0", *more, says=says,
+                   env={"TESSERA_OPENCL_LIBRARY": str(self.library), "FAKE": kind})
+
+    def test_a_driver_that_crashes_or_ends_the_process_is_a_message(self):
+        self.refused("crash", ["no OpenCL device: a driver crashed with signal 6"])
+        self.refused("exit", ["no OpenCL device: a driver ended the process"])
+
+    def test_a_driver_that_lies_has_no_device(self):
+        self.refused("liar", ["no OpenCL device: no driver has a device"])
+        self.refused("none", ["no OpenCL device: no driver has a device"])
+
+    def test_no_loader(self):
+        self.fails(4, "compare", *SIZES, "--device", "opencl:0", says=["no OpenCL device", "nowhere.so"],
+                   env={"TESSERA_OPENCL_LIBRARY": "/nowhere.so"})
+
+    def test_a_number_that_is_not_there(self):
+        env = {"TESSERA_OPENCL_LIBRARY": str(self.library), "FAKE": "small"}
+        self.fails(4, "compare", *SIZES, "--device", "opencl:3", says=["opencl:3: there is no such device"], env=env)
+
+    def test_a_small_device_gets_a_kernel_that_fits_or_a_refusal(self):
+        env = {"TESSERA_OPENCL_LIBRARY": str(self.library), "FAKE": "small"}
+        self.write_npy("a.npy", [[1.0] * 64] * 64)
+        plan = ["multiply", "a.npy", "a.npy", "--device", "opencl:0", "--dry-run"]
+        if "no kernels for OpenCL" in self.tessera(*plan, env=env).err:
+            self.skipTest("this build has no kernels for OpenCL")
+        self.assertIn("algorithm=block_tiled_vectorized", self.succeeds(*plan, "--dtype", "f32", env=env).out)
+        self.fails(4, *plan, "--dtype", "f64", says=["opencl:0 has no f64"], env=env)
+        self.fails(2, *plan, "--dtype", "f32", "--algorithm", "tiled", "--tile", "32x32x32",
+                   says=["needs 1024 threads in a block, opencl:0 has 256"], env=env)
+        self.fails(2, *plan, "--dtype", "f32", "--algorithm", "pipelined", says=["bytes of shared storage, opencl:0 has 16384"], env=env)
+
+    def test_what_fails_later_is_a_message_too(self):
+        for kind, says in (("broken", ["error: this is the log"]), ("mute", ["reads neither SPIR-V nor SPIR"]),
+                           ("full", ["CL_MEM_OBJECT_ALLOCATION_FAILURE"]), ("lost", ["clFinish"])):
+            with self.subTest(kind):
+                self.write_npy("a.npy", [[1.0] * 64] * 64)
+                run = self.tessera("multiply", "a.npy", "a.npy", "--dtype", "f32", "-o", "c.npy", "--device", "opencl:0",
+                                       env={"TESSERA_OPENCL_LIBRARY": str(self.library), "FAKE": kind})
+                if "no kernels for OpenCL" in run.err:
+                    self.skipTest("this build has no kernels for OpenCL")
+                self.assertIn(run.code, (1, 4), run.err)
+                for each in says:
+                    self.assertIn(each, run.err)
+                self.assertFalse(self.path("c.npy").exists())
+
+
+if __name__ == "__main__":
+    harness.main()
