@@ -3,6 +3,8 @@
 find_program(TESSERA_CLANG NAMES clang++-14 clang++ DOC "Clang 14 or later, which compiles kernels for OpenCL")
 find_program(TESSERA_LLVM_SPIRV NAMES llvm-spirv-14 llvm-spirv DOC "llvm-spirv of the same LLVM, for drivers that read SPIR-V")
 
+set(TESSERA_AMD_TARGETS "" CACHE STRING "AMD GPUs to compile kernels for, such as gfx90a,gfx1030; needs lld")
+
 # tessera_gpu_code(OUTPUT.cpp NAME SOURCE [FLAG...]): the rule for a C++ file with the GPU code of SOURCE, as the GpuModule NAME, or, for -,
 # as one that a program knows that links the file.
 function(tessera_gpu_code output name source)
@@ -10,8 +12,10 @@ function(tessera_gpu_code output name source)
   if(NOT spirv)
     set(spirv -)
   endif()
+  string(REGEX REPLACE "[;, ]+" "," targets "spir,${TESSERA_AMD_TARGETS}")
+  string(REGEX REPLACE ",$" "" targets ${targets})
   add_custom_command(OUTPUT ${output} BYPRODUCTS ${output}.spir ${output}.spirv DEPENDS ${source} $<TARGET_FILE:tessera::gpu_code_tool>
                      DEPFILE ${output}.d COMMAND_EXPAND_LISTS VERBATIM COMMENT "Building GPU code of ${source}"
-                     COMMAND tessera::gpu_code_tool ${output} ${name} ${source} ${TESSERA_CLANG} ${spirv} spir
+                     COMMAND tessera::gpu_code_tool ${output} ${name} ${source} ${TESSERA_CLANG} ${spirv} ${targets}
                              -MD -MF ${output}.d -MT ${output} ${ARGN})
 endfunction()

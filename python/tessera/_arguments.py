@@ -182,7 +182,7 @@ def _name_of(value: Any) -> str | None:
 
 
 def device_name(value: Any, call: str = "matmul") -> str:
-    """'cpu', 'cuda:N' or 'opencl:N' of text in any case, or of a device of JAX, PyTorch or CuPy."""
+    """'cpu', 'cuda:N', 'opencl:N' or 'hip:N' of text in any case, or of a device of JAX, PyTorch or CuPy."""
     root = type(value).__module__.partition(".")[0]
     if root == "torch":
         value = str(value)
@@ -191,9 +191,9 @@ def device_name(value: Any, call: str = "matmul") -> str:
     elif root == "cupy":
         value = f"cuda:{value.id}"
     if not isinstance(value, str):
-        raise refuse(call, "device", value, "'cpu', 'cuda', 'cuda:N' or 'opencl:N', or a device of JAX, PyTorch or CuPy")
-    found = re.fullmatch(r"(cpu|cuda|gpu|opencl)(?::(\d+))?", value.strip().lower())
+        raise refuse(call, "device", value, "'cpu', 'cuda', 'cuda:N', 'opencl:N' or 'hip:N', or a device of JAX, PyTorch or CuPy")
+    found = re.fullmatch(r"(cpu|cuda|gpu|opencl|hip)(?::(\d+))?", value.strip().lower())
     if found is None:
-        raise ValueError(f"{call}: device is {value!r}: expected 'cpu', 'cuda', 'cuda:N' or 'opencl:N'")
+        raise ValueError(f"{call}: device is {value!r}: expected 'cpu', 'cuda', 'cuda:N', 'opencl:N' or 'hip:N'")
     kind = "cuda" if found[1] == "gpu" else found[1]
     return kind if kind == "cpu" else f"{kind}:{int(found[2] or 0)}"

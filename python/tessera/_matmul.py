@@ -53,9 +53,9 @@ def _result_dtype(left, dtype, out):
 
 
 def _device(left, device):
-    """Where to multiply: OpenCL devices multiply arrays in host memory; for others the arrays decide."""
+    """Where to multiply: OpenCL and AMD devices multiply arrays in host memory; for others the arrays decide."""
     wanted = _core.default_device() if device is None else _arguments.device_name(device)
-    if wanted.startswith("opencl") and left.device == "cpu":
+    if wanted.startswith(("opencl", "hip")) and left.device == "cpu":
         return wanted
     if device is not None and wanted != left.device:
         raise BufferError(f"matmul: a is on {left.device}: expected {wanted}; move it there first")

@@ -21,13 +21,13 @@ class OpenClBench : public BenchDevice {
   nlohmann::ordered_json description() const override {
     const DeviceInfo info = describe(Device::parse(name_));
     nlohmann::ordered_json out = shell::json_object();
-    out["summary"] = info.name + ", OpenCL";
+    out["summary"] = info.name + ", " + name_;
     out["name"] = info.name;
     out["memory_bytes"] = info.memory_bytes;
     return out;
   }
   std::vector<Peer> peers() const override { return {}; }
-  std::string missing_peers() const override { return "no library for OpenCL is known"; }
+  std::string missing_peers() const override { return "no library for this device is known"; }
 
   void load(const BenchCase& now, const SharedOperands& shared) override {
     if (copies_ && case_ == now && shared_ == &shared) return;

@@ -1,4 +1,5 @@
-// An OpenCL device as the device of a benchmark. It has no peers, and nobody knows its peak.
+// An OpenCL device or an AMD GPU as the device of a benchmark. It has no peers, and nobody knows
+// its peak.
 #pragma once
 
 #include <memory>
@@ -8,7 +9,7 @@
 
 namespace tessera::bench {
 
-/// "opencl:N", an existing device. Throws Error.
+/// "opencl:N" or "hip:N", an existing device. Throws Error.
 std::unique_ptr<BenchDevice> open_opencl_bench(const std::string& device);
 
 }  // namespace tessera::bench

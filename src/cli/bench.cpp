@@ -80,7 +80,7 @@ std::shared_ptr<bench::BenchDevice> device_of(const bench::BenchRequest& request
   if (request.device == "cpu") return nullptr;
   require_no_processor(request);
   const std::string device = named_device(request.device);
-  if (device.starts_with("opencl")) return bench::open_opencl_bench(device);
+  if (!device.starts_with("cuda")) return bench::open_opencl_bench(device);
   return bench::open_cuda_bench(device);
 }
 

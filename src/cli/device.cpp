@@ -19,7 +19,7 @@ std::string default_device() {
 
 std::string named_device(const std::string& text) {
   if (text == "cpu") return text;
-  if (text.starts_with("opencl")) {
+  if (text.starts_with("opencl") || text.starts_with("hip")) {
     const Device device = Device::parse(text);
     describe(device);
     return to_string(device);
@@ -28,11 +28,12 @@ std::string named_device(const std::string& text) {
   int number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc{} || end != digits.data() + digits.size() || number < 0)
-    throw Error(Category::argument, cat("unknown device '", text, "'"),
-                "cpu, cuda, cuda:N or opencl:N", {},
-                shell::nearest(text, {"cpu", "cuda", "opencl"}).empty()
-                    ? ""
-                    : "did you mean '" + shell::nearest(text, {"cpu", "cuda", "opencl"}) + "'?");
+    throw Error(
+        Category::argument, cat("unknown device '", text, "'"),
+        "cpu, cuda, cuda:N, opencl:N or hip:N", {},
+        shell::nearest(text, {"cpu", "cuda", "opencl", "hip"}).empty()
+            ? ""
+            : "did you mean '" + shell::nearest(text, {"cpu", "cuda", "opencl", "hip"}) + "'?");
   if (const std::string why = cuda::why_unavailable(); !why.empty())
     throw Error(Category::unavailable, cat("device '", text, "' is not available"), {}, {},
                 cat(why, "; use --device cpu, or see 'tessera doctor'"));

@@ -5,6 +5,7 @@
 
 #include "process/clock.hpp"
 #include "tessera/cuda/runtime.hpp"
+#include "tessera/device/devices.hpp"
 #include "tessera/matmul/cuda.hpp"
 #include "tessera/matmul/matmul.hpp"
 
@@ -52,8 +53,8 @@ Executor::~Executor() = default;
 
 double Executor::run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B,
                      const Matrix& C) {
-  if (plan.device.starts_with("opencl"))
-    return opencl_.try_emplace(plan.device, plan.device).first->second.run(plan, A, B, C);
+  if (has_gpu_code(Device::parse(plan.device).kind()))
+    return others_.try_emplace(plan.device, plan.device).first->second.run(plan, A, B, C);
   if (plan.device != "cpu") {
     auto& there = cuda_[plan.device];
     if (there == nullptr) {

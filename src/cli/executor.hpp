@@ -23,7 +23,7 @@ class Executor {
  private:
   struct Cuda;
   std::map<std::string, std::unique_ptr<Cuda>> cuda_;  // by the device's name
-  std::map<std::string, OnDevice> opencl_;
+  std::map<std::string, OnDevice> others_;
 };
 
 }  // namespace tessera::cli

@@ -21,6 +21,7 @@ Backends& backends() {
 
 std::unique_ptr<Backend> make_backend(const Device& device) {
   if (device.kind() == DeviceKind::cuda) return make_cuda_backend(device.number());
+  if (device.kind() == DeviceKind::hip) return make_hip_backend(device.number());
   return make_opencl_backend(device.number());
 }
 

@@ -70,7 +70,9 @@ void set_backend(const Device& device, std::unique_ptr<Backend> backend);
 /// Throws Error(unavailable) if there is no such device.
 std::unique_ptr<Backend> make_cuda_backend(int number);
 std::unique_ptr<Backend> make_opencl_backend(int number);
-/// The OpenCL devices of this machine; none where there is no driver.
+std::unique_ptr<Backend> make_hip_backend(int number);
+/// The devices of this machine; none where there is no driver.
 std::vector<DeviceInfo> opencl_devices();
+std::vector<DeviceInfo> hip_devices();
 
 }  // namespace tessera::detail

@@ -17,7 +17,7 @@ namespace tessera {
 
 namespace {
 
-constexpr const char* kNames = "cpu, checked, cuda:N or opencl:N";
+constexpr const char* kNames = "cpu, checked, cuda:N, opencl:N or hip:N";
 
 struct Chosen {
   std::mutex mutex;
@@ -58,6 +58,7 @@ Device Device::parse(std::string_view text) {
   const auto kind = text.substr(0, colon);
   if (kind == "cuda") return cuda(number);
   if (kind == "opencl") return opencl(number);
+  if (kind == "hip") return hip(number);
   refuse_name(text);
 }
 
@@ -98,6 +99,7 @@ std::string to_string(const Device& device) {
     case DeviceKind::checked: return "checked";
     case DeviceKind::cuda: return cat("cuda:", device.number());
     case DeviceKind::opencl: return cat("opencl:", device.number());
+    case DeviceKind::hip: return cat("hip:", device.number());
   }
   return {};
 }
@@ -111,6 +113,7 @@ std::vector<DeviceInfo> devices() {
   std::vector<DeviceInfo> out = {host_info(Device::cpu()), host_info(Device::checked())};
   for (const auto& each : cuda::devices()) out.push_back(describe(Device::cuda(each.number)));
   for (auto& each : detail::opencl_devices()) out.push_back(std::move(each));
+  for (auto& each : detail::hip_devices()) out.push_back(std::move(each));
   return out;
 }
 

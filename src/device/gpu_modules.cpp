@@ -105,6 +105,16 @@ std::string include_folder(std::string_view header) {
   return header.empty() ? "." : std::string(header);
 }
 
+/// The target to compile for.
+std::string wanted_target(const KernelCall& call, const std::string& target) {
+  if (target != kAmdTargets) return target;
+  const char* const named = std::getenv("TESSERA_AMD_TARGET");
+  if (named != nullptr && is_amd_target(named)) return named;
+  throw Error(Category::unavailable, cat(call.gpu->source, ": it was not built for AMD GPUs"), {},
+              {},
+              "name the GPU in TESSERA_AMD_TARGET, or in -DTESSERA_AMD_TARGETS of CMake: gfx90a");
+}
+
 /// Compiles the file that calls run().
 gpu_code::Compiled compile_now(const KernelCall& call, const std::string& target) {
   gpu_code::Compilation c{.source = call.gpu->source, .target = target};
@@ -165,7 +175,8 @@ GpuArguments arguments_of(const KernelCall& call) {
 
 std::string_view code_for(const GpuModule& module, std::string_view target) {
   for (const auto& each : module.targets)
-    if (each.target == target) return each.bytes;
+    if (each.target == target || (target == kAmdTargets && is_amd_target(each.target)))
+      return each.bytes;
   return {};
 }
 
@@ -184,12 +195,13 @@ const GpuModule& gpu_module_of(const KernelCall& call, const std::string& entry,
     if (each->source == call.gpu->source && !each->log.empty()) refuse(std::string(each->log), {});
   static std::deque<OwnModule> own;
   try {
-    gpu_code::Compiled made = compile_now(call, target);
+    const std::string wanted = wanted_target(call, target);
+    gpu_code::Compiled made = compile_now(call, wanted);
     OwnModule& kept = own.emplace_back();
     kept.source = call.gpu->source;
     kept.code = std::move(made.code);
     kept.entries = std::move(made.entries);
-    kept.name_of_target = target;
+    kept.name_of_target = wanted;
     kept.target[0] = {kept.name_of_target, kept.code};
     kept.module = {kept.source, kept.entries, kept.target, {}};
     known.all.push_back(&kept.module);

@@ -35,7 +35,8 @@ const char* build_advice(DeviceKind kind) {
       return "in CMake, with the language CUDA and a Tessera built with CUDA: "
              "tessera_add_kernels(TARGET FILE), or compile FILE with nvcc";
     case DeviceKind::cpu: return "compile FILE with the C++ compiler too, not with nvcc alone";
-    case DeviceKind::opencl: break;
+    case DeviceKind::opencl:
+    case DeviceKind::hip: break;
   }
   return "";
 }
@@ -59,7 +60,7 @@ KernelEntry find_kernel(const Device& device, const char* name, std::string_view
   const std::lock_guard lock(known.mutex);
   const auto at = known.all.find({device.kind(), std::string(kernel), std::string(arguments)});
   if (at == known.all.end()) {
-    if (device.kind() == DeviceKind::opencl) return start_compiled;
+    if (has_gpu_code(device.kind())) return start_compiled;
     throw Error(Category::unavailable,
                 cat("kernel ", name, ": this program was not built for ", device), {}, {},
                 build_advice(device.kind()));

@@ -95,9 +95,9 @@ Choice choose_on_cuda(const Problem& p, const Device& device) {
                 blocks(64, 128) >= 200 ? 1 : 2);
 }
 
-/// On OpenCL: register tiles, or no tiles for thin products; the first that the device has room
-/// for.
-Choice choose_on_opencl(const Problem& p, const Device& device) {
+/// On OpenCL and AMD: register tiles, or no tiles for thin products; the first that the device has
+/// room for.
+Choice choose_by_room(const Problem& p, const Device& device) {
   const bool is_thin = std::min(p.M, p.N) < 32;
   std::string skipped;
   for (const std::string_view name :
@@ -162,7 +162,7 @@ Choice choose(const Problem& p, const Options& options, const Device& device) {
   if (options.tile != TileShape{}) return choose_by_tile(p, options.tile, device);
   if (const auto tuned = choose_tuned(p, device)) return *tuned;
   if (device.kind() == DeviceKind::cuda) return choose_on_cuda(p, device);
-  if (device.kind() == DeviceKind::opencl) return choose_on_opencl(p, device);
+  if (has_gpu_code(device.kind())) return choose_by_room(p, device);
   const int threads = options.threads > 0 ? options.threads : default_threads();
   return choose_on_cpu(p, threads);
 }

@@ -92,7 +92,7 @@ namespace {
 void expect_no_cuda(const Plan& plan) {
   if (plan.device.starts_with("cuda"))
     throw Error(Category::argument, cat("run: the plan was made for device '", plan.device, "'"),
-                "a plan for the cpu or an OpenCL device", {},
+                "a plan for the cpu, or an OpenCL or AMD device", {},
                 "cuda::run of matmul/cuda.hpp runs it");
 }
 

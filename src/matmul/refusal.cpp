@@ -80,15 +80,17 @@ Device planned_device(std::string_view name) {
   }
   if (!found || *found == Device::checked())
     throw Error(Category::argument, cat("unknown device '", printable(name), "'"),
-                "cpu, cuda, cuda:N or opencl:N");
+                "cpu, cuda, cuda:N, opencl:N or hip:N");
   if (found->kind() == DeviceKind::cuda && cuda_ladder().empty())
     throw Error(Category::unavailable, cat("device '", name, "' is not available"), {}, {},
                 "this build has no CUDA; use the cpu");
-  if (found->kind() == DeviceKind::opencl) {
+  if (has_gpu_code(found->kind())) {
     describe(*found);
     if (gpu_ladder().empty())
-      throw Error(Category::unavailable, cat("device '", name, "' is not available"), {}, {},
-                  "this build has no kernels for OpenCL: build it where clang-14 is; use the cpu");
+      throw Error(
+          Category::unavailable, cat("device '", name, "' is not available"), {}, {},
+          "this build has no kernels for OpenCL and AMD: build it where clang-14 is; use the "
+          "cpu");
   }
   return *found;
 }
@@ -130,7 +132,7 @@ Refusal impossibility(const LadderEntry& entry, const Problem& p, const TileShap
 
 namespace {
 
-/// Why an OpenCL device is too small for a kernel that was built.
+/// Why a device is too small for a kernel that was built.
 Refusal limit_of(const Device& device, const Problem& p, const Algorithm& a,
                  const TileShape& tile) {
   const DeviceInfo info = describe(device);
@@ -154,10 +156,10 @@ Refusal limit_of(const Device& device, const Problem& p, const Algorithm& a,
 Refusal refusal(const LadderEntry& entry, const Problem& p, const TileShape& tile,
                 const Device& device) {
   const Algorithm& a = entry.algorithm;
-  const bool on_opencl = device.kind() == DeviceKind::opencl;
+  const bool is_clangs = has_gpu_code(device.kind());
   const auto typed = typed_tiles_on(device, a);
   if (!typed)
-    return {on_opencl ? "it does not run on OpenCL devices" : "it runs on CPUs only",
+    return {is_clangs ? "it does not run on OpenCL and AMD devices" : "it runs on CPUs only",
             "choose another algorithm"};
   if (device.kind() == DeviceKind::cuda && is_for_hopper(a)) {
     if (const auto why = why_not_hopper(device); !why.empty())
@@ -168,7 +170,7 @@ Refusal refusal(const LadderEntry& entry, const Problem& p, const TileShape& til
   const auto at = std::find(tiles.begin(), tiles.end(), tile) - tiles.begin();
   const bool is_built =
       at < *typed || (at < std::ssize(tiles) && p.in == DType::f32 && p.out == DType::f32);
-  if (is_built) return on_opencl ? limit_of(device, p, a, tile) : Refusal{};
+  if (is_built) return is_clangs ? limit_of(device, p, a, tile) : Refusal{};
   if (auto impossible = impossibility(entry, p, tile); !impossible.why.empty()) return impossible;
   const auto offered = p.in == DType::f32 && p.out == DType::f32
                            ? tiles

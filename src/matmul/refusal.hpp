@@ -12,8 +12,8 @@
 
 namespace tessera::detail {
 
-/// The device of an option or a plan: the CPU, CUDA or OpenCL. Throws Error for other names, for
-/// CUDA where this build has none, and for an OpenCL device that is not there.
+/// The device of an option or a plan, any but `checked`. Throws Error for other names, for CUDA
+/// where this build has none, and for an OpenCL or AMD device that is not there.
 Device planned_device(std::string_view name);
 /// Why a CUDA device cannot use bulk copies and warpgroup instructions; empty where it can. A
 /// device that is not present is assumed to be able.

@@ -98,8 +98,7 @@ ReadTuning tuning_for(const std::string& device) {
 TunedOn tuned_on(const std::string& device) {
   if (device == "cpu") return {"cpu", "", "", TESSERA_VERSION};
   const Device named = Device::parse(device);
-  if (named.kind() == DeviceKind::opencl)
-    return {describe(named).name, "OpenCL", "", TESSERA_VERSION};
+  if (has_gpu_code(named.kind())) return {describe(named).name, "", "", TESSERA_VERSION};
   const cuda::Device found = cuda::device(named.number());
   return {found.name, cat(found.major, ".", found.minor), cuda::driver_version(), TESSERA_VERSION};
 }

@@ -9,6 +9,7 @@
 #include "bindings.hpp"
 #include "run_products.hpp"
 #include "tessera/core/text.hpp"
+#include "tessera/device/devices.hpp"
 
 namespace tessera::python {
 
@@ -166,7 +167,7 @@ std::string device_of(const Operand& a) {
 /// elsewhere.
 Options options_for(const Operand& a, const Right& b, const Request& request) {
   Options out = request.options;
-  const bool moves = a.device == Operand::kCpu && out.device.starts_with("opencl");
+  const bool moves = a.device == Operand::kCpu && has_gpu_code(Device::parse(out.device).kind());
   if (!moves) out.device = device_of(a);
   if (moves && b.packed != nullptr)
     throw nb::value_error("matmul: a PackedMatrix is multiplied by the CPU: give device='cpu'");

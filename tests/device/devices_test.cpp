@@ -10,13 +10,13 @@ using testing::refusal;
 
 TEST(Devices, TextReadsBackAndOtherTextIsRefused) {
   for (const Device device : {Device::cpu(), Device::checked(), Device::cuda(), Device::cuda(7),
-                              Device::opencl(0), Device::opencl(12)})
+                              Device::opencl(0), Device::opencl(12), Device::hip(3)})
     EXPECT_EQ(Device::parse(to_string(device)), device);
   EXPECT_EQ(Device::parse("cuda"), Device::cuda(0));
   for (const char* text : {"", "CPU", "cpu:0", "checked:1", "cuda:", "cuda:x", "cuda:1x", "cuda:-1",
                            "cuda: 1", "cuda:99999999999", "opencl:+1", ":0", "gpu", "cuda:0:1"}) {
     EXPECT_EQ(refusal([&] { Device::parse(text); }, Category::argument),
-              cat("unknown device '", text, "': expected cpu, checked, cuda:N or opencl:N"));
+              cat("unknown device '", text, "': expected cpu, checked, cuda:N, opencl:N or hip:N"));
   }
 }
 
@@ -46,8 +46,9 @@ TEST_F(DefaultDevice, IsTheEnvironmentsElseTheCpu) {
   setenv("TESSERA_DEVICE", "checked", 1);
   EXPECT_EQ(Device::get_default(), Device::checked());
   setenv("TESSERA_DEVICE", "gpu", 1);
-  EXPECT_EQ(refusal([] { Device::get_default(); }, Category::argument),
-            "TESSERA_DEVICE=gpu: unknown device 'gpu': expected cpu, checked, cuda:N or opencl:N");
+  EXPECT_EQ(
+      refusal([] { Device::get_default(); }, Category::argument),
+      "TESSERA_DEVICE=gpu: unknown device 'gpu': expected cpu, checked, cuda:N, opencl:N or hip:N");
   setenv("TESSERA_DEVICE", "cuda:777", 1);
   EXPECT_EQ(refusal([] { Device::get_default(); }, Category::unavailable)
                 .rfind("TESSERA_DEVICE=cuda:777: ", 0),

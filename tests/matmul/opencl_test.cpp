@@ -142,7 +142,7 @@ TEST_F(OpenClProducts, APlanSaysWhyOthersDoNotRunThere) {
   EXPECT_EQ(
       refusal([] { make_plan(Problem{}, {.algorithm = "tensor_core", .device = "opencl:0"}); },
               Category::argument),
-      "tensor_core cannot run this product: it does not run on OpenCL devices; choose "
+      "tensor_core cannot run this product: it does not run on OpenCL and AMD devices; choose "
       "another algorithm");
   refusal([] { make_plan(Problem{}, {.device = "opencl:777"}); }, Category::unavailable);
   refusal([] { make_plan(Problem{}, {.device = "checked"}); }, Category::argument);

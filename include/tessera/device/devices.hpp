@@ -1,6 +1,6 @@
 // Device: where kernels run, as a value. "cpu" is the CPU engine, "checked" the same under the
-// checker, "cuda:0" and "opencl:0" are accelerators by number. A Device is only a name: whether it
-// is there shows when it is used, or asked for by describe().
+// checker, "cuda:0", "opencl:0" and "hip:0" (AMD) are accelerators by number. A Device is only a
+// name: whether it is there shows when it is used, or asked for by describe().
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,11 @@
 
 namespace tessera {
 
-enum class DeviceKind : std::uint8_t { cpu, checked, cuda, opencl };
+enum class DeviceKind : std::uint8_t { cpu, checked, cuda, opencl, hip };
+/// Devices whose code Clang makes.
+constexpr bool has_gpu_code(DeviceKind kind) {
+  return kind == DeviceKind::opencl || kind == DeviceKind::hip;
+}
 
 class Device {
  public:
@@ -22,7 +26,8 @@ class Device {
   static constexpr Device checked() { return {DeviceKind::checked, 0}; }
   static constexpr Device cuda(int number = 0) { return {DeviceKind::cuda, number}; }
   static constexpr Device opencl(int number = 0) { return {DeviceKind::opencl, number}; }
-  /// "cpu", "checked", "cuda", "cuda:1", "opencl:0". Throws Error(argument).
+  static constexpr Device hip(int number = 0) { return {DeviceKind::hip, number}; }
+  /// "cpu", "checked", "cuda", "cuda:1", "opencl:0", "hip:0". Throws Error(argument).
   static Device parse(std::string_view text);
 
   /// What set_default() was given, else what TESSERA_DEVICE in the environment says, else the CPU.
