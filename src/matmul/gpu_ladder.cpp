@@ -1,20 +1,12 @@
 // The launches of the ladder's kernels on devices whose code Clang makes; see gpu_ladder.hpp.
 #include "gpu_ladder.hpp"
 
+#include <algorithm>
 #include <typeinfo>
 
-#include "tessera/kernels/block_tiled.hpp"
-#include "tessera/kernels/block_tiled_vectorized.hpp"
-#include "tessera/kernels/coalescing.hpp"
-#include "tessera/kernels/naive.hpp"
-#include "tessera/kernels/pipelined.hpp"
-#include "tessera/kernels/sarek_naive.hpp"
-#include "tessera/kernels/sarek_tiled.hpp"
-#include "tessera/kernels/single_block.hpp"
-#include "tessera/kernels/tiled.hpp"
-#include "tessera/kernels/tiled_by_hand.hpp"
-#include "tessera/kernels/tiled_idiomatic.hpp"
-#include "tessera/kernels/tiled_register.hpp"
+#if defined(TESSERA_HAS_GPU_CODE)
+#include "gpu_kernels.hpp"  // made by CMake: the headers of all kernels
+#endif
 
 namespace tessera::detail {
 

@@ -8,7 +8,6 @@ import functools
 import itertools
 import os
 import pathlib
-import runpy
 import subprocess
 import sys
 
@@ -26,6 +25,8 @@ from jax.test_util import check_grads  # noqa: E402
 
 import tessera  # noqa: E402
 import tessera.jax as tj  # noqa: E402
+import tessera.recipe.benchmarks  # noqa: E402
+import tessera.recipe.matmul  # noqa: E402
 
 jax.config.update("jax_enable_x64", True)
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -414,22 +415,22 @@ def test_the_examples_of_the_document():
     assert found.attempted > 8 and found.failed == 0
 
 
-def example(name, *arguments):
-    return subprocess.run([sys.executable, ROOT / "examples" / name, *arguments], capture_output=True, text=True)
+def recipe(*words):
+    return subprocess.run([sys.executable, "-m", "tessera.recipe", *words], capture_output=True, text=True)
 
 
 def test_the_recipe_runs_every_algorithm_and_sees_a_wrong_element():
-    run = example("matrix_multiplication.py", "-m", "33", "-n", "17", "-k", "40")
+    run = recipe("matmul", "-m", "33", "-n", "17", "-k", "40")
     assert run.returncode == 0, run.stdout + run.stderr
     assert [line.split()[1:3] for line in run.stdout.splitlines()[1:]] == [[name, "ok"] for name in tessera.algorithms()]
-    verdict = runpy.run_path(str(ROOT / "examples/matrix_multiplication.py"))["verdict"]
+    verdict = tessera.recipe.matmul.verdict
     assert verdict(np.array([[1, np.nan]], np.float32), np.ones((1, 2)))[0].startswith("WRONG in 1 elements, first C(0,1)")
 
 
-@pytest.mark.parametrize("name, arguments", [("benchmarks.py", ("-s", "3", "4")), ("benchmarks.py", ("--rounds", "0")),
-                                             ("matrix_multiplication.py", ("-m", "-1"))])
-def test_an_example_says_what_it_expects(name, arguments):
-    run = example(name, *arguments)
+@pytest.mark.parametrize("name, arguments", [("benchmarks", ("-s", "3", "4")), ("benchmarks", ("--rounds", "0")),
+                                             ("matmul", ("-m", "-1")), ("matmol", ()), ("", ())])
+def test_the_recipe_says_what_it_expects(name, arguments):
+    run = recipe(name, *arguments)
     assert run.returncode == 2 and "error: expected" in run.stderr and "Traceback" not in run.stderr
 
 
@@ -444,11 +445,11 @@ def test_f8_is_widened():
 
 
 def test_the_benchmark_shows_what_it_has_verified():
-    run = example("benchmarks.py", "-s", "8", "9", "10", "--rounds", "2", "--algorithm", "auto", "tensor_core")
+    run = recipe("benchmarks", "-s", "8", "9", "10", "--rounds", "2", "--algorithm", "auto", "tensor_core")
     assert run.returncode == 0, run.stdout + run.stderr
     rows = [line.split("|")[1].split()[0] for line in run.stdout.splitlines() if line.startswith("|")]
     assert rows == ["algorithm", "---", "jnp.matmul", "auto", "tensor_core", "tessera.matmul", "numpy.matmul"] and "not timed" not in run.stdout
-    assert not runpy.run_path(str(ROOT / "examples/benchmarks.py"))["is_right"](np.full((1, 1), np.nan), 1, np.ones((1, 1)), np.ones((1, 1)), "")
+    assert not tessera.recipe.benchmarks.is_right(np.full((1, 1), np.nan), 1, np.ones((1, 1)), np.ones((1, 1)), "")
 
 
 def test_packed_weights_are_for_the_other_matmul():

@@ -228,7 +228,7 @@ def test_the_operation_itself_refuses_in_a_sentence(operands, kind, message):
 
 
 def test_the_example_compiles_every_algorithm():
-    run = subprocess.run([sys.executable, ROOT / "examples/matrix_multiplication.py", "-m", "9", "-n", "7", "-k", "5", "--framework", "torch"],
+    run = subprocess.run([sys.executable, "-m", "tessera.recipe", "matmul", "-m", "9", "-n", "7", "-k", "5", "--framework", "torch"],
                          capture_output=True, text=True)
     assert [line.split()[1:3] for line in run.stdout.splitlines()[1:]] == [[name, "ok"] for name in tessera.algorithms()], run.stderr
 

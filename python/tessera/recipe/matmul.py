@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 """A graph of one operation, compiled and run with every algorithm: the MAX recipe, on the CPU and, if there is one, on a GPU.
 
-    python examples/matrix_multiplication.py                        # 256 x 256 x 256 in float32
-    python examples/matrix_multiplication.py -m 1028 -n 1028 -k 1028 --algorithm tiled tensor_core
-    python examples/matrix_multiplication.py --framework torch
+    python -m tessera.recipe matmul                        # 256 x 256 x 256 in float32
+    python -m tessera.recipe matmul -m 1028 -n 1028 -k 1028 --algorithm tiled tensor_core
+    python -m tessera.recipe matmul --framework torch
 
 Inputs are sixteenths, so that sums are exact in float32; all elements are compared with a product in float64. Exits with 1 if one
 is wrong or an algorithm does not run on the CPU, with 4 if the framework is not installed.
@@ -78,7 +77,7 @@ def main():
     try:
         framework = {"jax": Jax, "torch": Torch}[options.framework]()
     except ImportError as error:
-        print(f"matrix_multiplication: {error}", file=sys.stderr)
+        print(f"tessera.recipe matmul: {error}", file=sys.stderr)
         return 4
     rng = np.random.default_rng(0)
     a, b = sixteenths(rng, options.m, options.k), sixteenths(rng, options.k, options.n)  # (M,K), (K,N)
@@ -97,7 +96,3 @@ def main():
             failed |= text != "ok"
             print(f"{name}  {algorithm:24}  {text}  largest error {error:.1e}")
     return int(failed)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 """The MAX recipe's table, verified, with the ratio to the framework's own matmul, measured in one run.
 
-    python examples/benchmarks.py                                    # 1028^3 in float32, every algorithm, JAX
-    python examples/benchmarks.py -s 1024 --algorithm auto --rounds 30
-    python examples/benchmarks.py --framework torch --json out.json
+    python -m tessera.recipe benchmarks                                    # 1028^3 in float32, every algorithm, JAX
+    python -m tessera.recipe benchmarks -s 1024 --algorithm auto --rounds 30
+    python -m tessera.recipe benchmarks --framework torch --json out.json
 
 One round calls everything once, in an order that changes from round to round, so that a busy machine slows all alike. Reported are
 the median time of a call, the speed at that time, and the median over the rounds of the framework's own time / the time of the row:
@@ -112,7 +111,7 @@ def main():
     try:
         calls = dict({"jax": jax_calls, "torch": torch_calls}[options.framework](a, b, algorithms))
     except ImportError as error:
-        print(f"benchmarks: {error}", file=sys.stderr)
+        print(f"tessera.recipe benchmarks: {error}", file=sys.stderr)
         return 4
     peer = next(iter(calls))
     calls.update(library_calls(a, b))
@@ -126,7 +125,7 @@ def main():
             left_out.append((name, why))
             del calls[name]
     if peer not in calls:
-        print(f"benchmarks: nothing to compare with: {left_out[0][0]}: {left_out[0][1]}", file=sys.stderr)
+        print(f"tessera.recipe benchmarks: nothing to compare with: {left_out[0][0]}: {left_out[0][1]}", file=sys.stderr)
         return 1
     rows = list(table(measure(calls, options.rounds, options.pause), peer, 2 * m * n * k))
     print(f"{m} x {n} x {k}, float32, {options.rounds} rounds, verified\n")
@@ -139,7 +138,3 @@ def main():
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump({"m": m, "n": n, "k": k, "peer": peer, "rows": rows}, file)
     return int(any(why == "WRONG" for _, why in left_out))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The two commands of the MAX recipe: `python -m tessera.recipe matmul` and `benchmarks`."""
