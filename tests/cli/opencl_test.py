@@ -47,6 +47,13 @@ class Real(harness.CommandTest):
         rows = self.succeeds("compare", *SIZES, "--device", "all", "--json").json["results"]
         self.assertEqual({row["device"] for row in rows}, set(head[1:]))
 
+    def test_the_environment_names_the_default(self):
+        rows = self.succeeds("compare", *SIZES, "--algorithms", "naive", "--json", env={"TESSERA_DEVICE": "opencl:0"}).json["results"]
+        self.assertEqual(rows[0]["device"], "opencl:0")
+        rows = self.succeeds("compare", *SIZES, "--algorithms", "naive", "--json", "--device", "cpu", env={"TESSERA_DEVICE": "gpu"}).json["results"]
+        self.assertEqual(rows[0]["device"], "cpu")
+        self.fails(2, "compare", *SIZES, says="unknown device 'gpu'", env={"TESSERA_DEVICE": "gpu"})
+
     def test_bench_measures_it(self):
         out = self.succeeds("bench", "--sizes", "64", "--device", "opencl:0", "--algorithms", "coalescing", "--peers", "none",
                             "--min-time", 0.01, "--repetitions", 2).out
