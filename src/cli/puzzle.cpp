@@ -228,6 +228,8 @@ void add_run(CLI::App& app, shell::Context& context, const SharedRequest& reques
   shell::add_text(run, "--html", "FILE", request->html,
                   "Write the answer with the picture as a page");
   shell::add_flag(run, "--force", request->force, "Replace the page if it exists");
+  shell::add_text(run, "--device", "opencl:0", request->device,
+                  "Where a right answer runs, too; default: a GPU, if there is nvcc");
   shell::add_number(run, "--time-limit", "SECONDS", 0.1, 600, request->time_limit_s,
                     "Time limit of a kernel in seconds; its compilation may take 12 times as long");
   shell::add_json_option(run, context, "One JSON document on stdout");

@@ -18,6 +18,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/cuda/runtime.hpp"
+#include "tessera/device/devices.hpp"
 
 namespace tessera::course {
 
@@ -30,6 +31,7 @@ constexpr std::size_t kMostPrintedBytes = 2000;
 // All in one function, with a name that no learner's file has.
 constexpr const char* kProgram = "tessera-puzzle.cpp";
 constexpr const char* kProgramOfGpu = "tessera-puzzle.cu";
+constexpr const char* kOnDevice = "-DTESSERA_PUZZLE_ON_DEVICE=1";
 
 /// The learner's name of the file, if messages can be searched for it.
 std::string name_of(const PuzzleTry& one) {
@@ -54,7 +56,9 @@ std::string program_of(const std::vector<PuzzleTry>& tries) {
     bodies += "}\n";
     entries += cat("{\"", one.name, "\", &", one.name, "::spec},\n");
   }
-  includes += "#if !defined(__CUDACC__)\n#include \"tessera/puzzle/array_bounds.hpp\"\n#endif\n";
+  includes +=
+      "#if !defined(__CUDACC__) && !defined(TESSERA_PUZZLE_ON_DEVICE)\n#include "
+      "\"tessera/puzzle/array_bounds.hpp\"\n#endif\n";
   return cat(includes, bodies, "int main(int argc, char** argv) {\n",
              "  const tessera::puzzle::Entry entries[] = {\n", entries,
              "};\n  return tessera::puzzle::run_main(argc, argv, entries);\n}\n");
@@ -89,9 +93,22 @@ bool compile_in(const fs::path& folder, double seconds, std::string& said) {
   return good;
 }
 
+/// The same for a device whose kernels Clang compiles when they start.
+bool compile_for_device(const process::Installed& at, const fs::path& folder, std::string& said) {
+  std::vector<std::string> words{
+      "-std=c++20", "-O1", "-w",    "-ffp-contract=off", kOnDevice, "-I" + at.include.string(),
+      kProgram,     "-o",  "puzzle"};
+  for (auto& each : process::link_words(at)) words.push_back(std::move(each));
+  const std::string file = (folder / "said").string();
+  const bool good = process::run_compiler(words, file, folder.string()).good();
+  said = read_text(file);
+  return good;
+}
+
 /// The same for a GPU. The library holds CUDA's runtime already.
 bool compile_for(const PuzzleGpu& gpu, const fs::path& folder, std::string& said) {
   const process::Installed at = process::installed();
+  if (gpu.nvcc.empty()) return compile_for_device(at, folder, said);
   std::vector<std::string> words{gpu.nvcc,
                                  "-std=c++20",
                                  "--expt-relaxed-constexpr",
@@ -116,7 +133,7 @@ bool compile_for(const PuzzleGpu& gpu, const fs::path& folder, std::string& said
 enum class Cage { closed, open };
 
 void run_in(const fs::path& folder, const PuzzleTry& one, double time_limit_s, Cage cage,
-            PuzzleAttempt& out) {
+            const std::string& device, PuzzleAttempt& out) {
   const std::string outcome = (folder / (one.name + ".json")).string(),
                     printed = (folder / "printed").string(),
                     source = (folder / (one.name + ".source")).string();
@@ -130,6 +147,8 @@ void run_in(const fs::path& folder, const PuzzleTry& one, double time_limit_s, C
       .stdout_file = printed,
       .folder = folder.string(),
       .seconds = patience};
+  if (!device.empty())
+    run.environment = {"TESSERA_DEVICE=" + device, cat("TESSERA_GPU_FLAGS=", kOnDevice)};
   if (cage == Cage::closed) run.environment = {cat(puzzle::kFolderVariable, "=", folder.string())};
   const auto begin = process::Clock::now();
   const process::ProgramEnd end = process::run_program(run);
@@ -169,11 +188,12 @@ PuzzleAttempt fresh(const PuzzleTry& one) {
 
 /// The program of each, in the folder; `said`: why there is none.
 std::vector<PuzzleAttempt> run_all(const fs::path& folder, const std::vector<PuzzleTry>& tries,
-                                   const std::string& said, double time_limit_s, Cage cage) {
+                                   const std::string& said, double time_limit_s, Cage cage,
+                                   const std::string& device = {}) {
   std::vector<PuzzleAttempt> out;
   for (const auto& one : tries) {
     out.push_back(fresh(one));
-    if (said.empty()) run_in(folder, one, time_limit_s, cage, out.back());
+    if (said.empty()) run_in(folder, one, time_limit_s, cage, device, out.back());
     else out.back().errors = compile_errors(said, out.back().file, one.source);
   }
   return out;
@@ -206,7 +226,14 @@ std::string arch_of(const cuda::Device& device) {
 }
 }  // namespace
 
-std::optional<PuzzleGpu> puzzle_gpu(std::string& why_not) {
+std::optional<PuzzleGpu> puzzle_gpu(const std::string& device, std::string& why_not) {
+  if (!device.empty()) {
+    const Device named = Device::parse(device);
+    if (!has_gpu_code(named.kind()))
+      throw Error(Category::argument, cat("puzzle: a device of '", device, "'"),
+                  "opencl:N or hip:N");
+    return PuzzleGpu{"", describe(named).name, to_string(named)};
+  }
   const std::vector<cuda::Device> devices = cuda::devices();
   const std::string nvcc = shell::nvcc_path();
   if (devices.empty()) why_not = cuda::why_unavailable();
@@ -219,11 +246,12 @@ std::vector<PuzzleAttempt> attempt_on(const PuzzleGpu& gpu, const std::vector<Pu
                                       double time_limit_s) {
   static const std::regex place(R"(^([^(\n]+)\((\d+)\): )", std::regex::multiline);
   const process::TemporaryFolder folder;
-  std::ofstream(folder.path() / kProgramOfGpu) << program_of(tries);
+  std::ofstream(folder.path() / (gpu.nvcc.empty() ? kProgram : kProgramOfGpu)) << program_of(tries);
   std::string said;
   const bool compiled = compile_for(gpu, folder.path(), said);
   said = compiled ? "" : std::regex_replace(said, place, "$1:$2: ");  // "p16.cpp(7): error: ..."
-  return run_all(folder.path(), tries, said, time_limit_s, Cage::open);
+  return run_all(folder.path(), tries, said, time_limit_s, Cage::open,
+                 gpu.nvcc.empty() ? gpu.arch : "");
 }
 
 std::string gpu_text(const PuzzleGpu& gpu, const PuzzleAttempt& attempt) {

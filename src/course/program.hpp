@@ -51,12 +51,13 @@ PuzzleAttempt attempt(const PuzzleTry& one, double time_limit_s);
 
 /// What runs a program on a GPU.
 struct PuzzleGpu {
-  std::string nvcc;    ///< the compiler
+  std::string nvcc;    ///< the compiler; empty: Clang, when the program starts a kernel
   std::string device;  ///< "NVIDIA H100"
-  std::string arch;    ///< "sm_90"
+  std::string arch;    ///< "sm_90"; "opencl:0" for Clang
 };
-/// The first GPU of this machine. Where there is none, or no nvcc, `why_not` says so.
-std::optional<PuzzleGpu> puzzle_gpu(std::string& why_not);
+/// The device named "opencl:0" or "hip:0" (Error(unavailable) where it is not there); for "" the
+/// first GPU of this machine, and where there is none, or no nvcc, `why_not` says so.
+std::optional<PuzzleGpu> puzzle_gpu(const std::string& device, std::string& why_not);
 /// Compiles all into one program for the GPU and runs each there. Only for texts that are right
 /// under the checker, since nothing guards the GPU.
 std::vector<PuzzleAttempt> attempt_on(const PuzzleGpu& gpu, const std::vector<PuzzleTry>& tries,

@@ -13,6 +13,7 @@ namespace tessera::course {
 struct PuzzleRequest {
   std::string course;              ///< --course
   std::string id, file, html;      ///< ID, FILE or DIR
+  std::string device;              ///< --device of `run`
   std::vector<std::string> words;  ///< options of `run` that are variants: "--tiled"
   std::vector<std::string> ids;    ///< of `test`
   double time_limit_s = 5;

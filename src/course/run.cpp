@@ -118,14 +118,16 @@ struct GpuAnswer {
   std::string text;
 };
 
-/// Also runs the kernels of a right answer on the GPU. An error of its compiler does not count.
-GpuAnswer ask_gpu(const PuzzleTry& one, const PuzzleAttempt& done, double time_limit_s) {
+/// Also runs the kernels of a right answer on the GPU, or on the device that was asked for. An
+/// error of its compiler does not count.
+GpuAnswer ask_gpu(const PuzzleTry& one, const PuzzleAttempt& done, const std::string& device,
+                  double time_limit_s) {
   const auto runs_kernel = [](const PuzzleCase& c) { return c.block[0] > 0; };
   if (!is_solved(done)) return {.text = "only what is right is run there"};
   const auto& cases = done.outcome->cases;
   if (std::none_of(cases.begin(), cases.end(), runs_kernel)) return {.text = "there is no kernel"};
   std::string why_not;
-  const auto gpu = puzzle_gpu(why_not);
+  const auto gpu = puzzle_gpu(device, why_not);
   if (!gpu) return {.text = why_not};
   const PuzzleAttempt there = attempt_on(*gpu, {one}, time_limit_s).front();
   const bool disagrees = there.outcome && !there.outcome->solved && !there.outcome->unavailable;
@@ -141,7 +143,7 @@ bool print_answers(const shell::Context& context, const PuzzleTry& one, const Pu
     context.print_wrapped(answer_text(context, *one.puzzle, done, open, shown));
     std::fflush(stdout);  // compiling for a GPU takes a while
   }
-  const GpuAnswer gpu = ask_gpu(one, done, time_limit_s);
+  const GpuAnswer gpu = ask_gpu(one, done, request.device, time_limit_s);
   if (context.json) {
     auto out = answer_json(*one.puzzle, one.variant, done);
     out["gpu"] = {{"asked", gpu.is_there}, {"disagrees", gpu.disagrees}, {"says", gpu.text}};

@@ -100,9 +100,8 @@ void write_cache(const fs::path& file, const gpu_code::Compiled& made) {
 
 /// The folder before "tessera/device/run.hpp".
 std::string include_folder(std::string_view header) {
-  constexpr std::string_view own = "tessera/device/run.hpp";
-  header.remove_suffix(std::min(own.size(), header.size()));
-  return header.empty() ? "." : std::string(header);
+  const auto at = header.rfind("tessera/");
+  return at == 0 || at == header.npos ? "." : std::string(header.substr(0, at));
 }
 
 /// The target to compile for.

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """--device opencl: products on the machine's device; and one sentence where a driver is missing, crashes, lies, or has too little."""
 import pathlib
+import shutil
 import subprocess
+import unittest
 
 import harness
 
@@ -58,6 +60,15 @@ class Real(harness.CommandTest):
         out = self.succeeds("bench", "--sizes", "64", "--device", "opencl:0", "--algorithms", "coalescing", "--peers", "none",
                             "--min-time", 0.01, "--repetitions", 2).out
         self.assertIn("coalescing", out)
+
+    @unittest.skipUnless(shutil.which("clang++-14") or shutil.which("clang++"), "puzzles on OpenCL are NOT tested: needs clang-14")
+    def test_a_right_answer_of_a_puzzle_runs_there_too(self):
+        for puzzle, variant in (("p16", "--tiled"), ("p23", None)):
+            gpu = self.succeeds("puzzle", "run", puzzle, *([variant] if variant else []), "--solution", "--device", "opencl:0", "--json",
+                                env={"XDG_CACHE_HOME": str(self.folder)}).json["gpu"]
+            self.assertTrue(gpu["asked"])
+            self.assertRegex(gpu["says"], r"^the GPU \(.*\) agrees$")
+        self.fails(2, "puzzle", "run", "p16", "--tiled", "--solution", "--device", "cuda", says="expected opencl:N or hip:N")
 
 
 class Fake(harness.CommandTest):

@@ -50,7 +50,7 @@ struct GpuKernel {
   std::size_t shared_bytes;
   std::span<const GpuParam> params;
   const char* source;  ///< the file that was compiled, to compile it once more
-  const char* header;  ///< run.hpp, as it was included
+  const char* header;  ///< one of Tessera's, as it was included
 };
 
 /// Code for one kind of device, made from one file.

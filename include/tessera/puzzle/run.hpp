@@ -1,8 +1,8 @@
 // The header that a puzzle's spec includes: matrices with their expected values, and a Run that
 // launches the learner's kernels on them under the checker, compares every element and judges the
 // goals. The command `tessera puzzle` compiles the learner's file and the spec together and reads
-// the outcome. Compiled by nvcc the same program runs the kernels on a GPU; there is no checker
-// there, so goals are skipped.
+// the outcome. Compiled by nvcc the same program runs the kernels on a GPU, with
+// TESSERA_PUZZLE_ON_DEVICE on an OpenCL device; there is no checker there, so goals are skipped.
 //
 //   void spec(tessera::puzzle::Run& run) {
 //     const auto A = puzzle::counting("A", 9, 9), B = puzzle::counting("B", 9, 9, 2);
@@ -23,6 +23,8 @@
 #include "tessera/tensor/host_tensor.hpp"
 #if defined(__CUDACC__)
 #include "tessera/puzzle/on_device.cuh"
+#elif defined(TESSERA_PUZZLE_ON_DEVICE)
+#include "tessera/puzzle/on_device.hpp"
 #endif
 
 namespace tessera::puzzle {
@@ -127,7 +129,7 @@ class Run {
                    const Kernel& kernel, Matrices&&... matrices) {
     if (failed()) return;
     const check::Options options = begin(how, what, {name_of(matrices)...});
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(TESSERA_PUZZLE_ON_DEVICE)
     detail::launch_on_gpu(grid, kernel, view_of(matrices)...);
 #else
     keep(check::check(options, grid, kernel, view_of(matrices)...));
@@ -140,7 +142,7 @@ class Run {
   /// A goal beyond correctness: `got` may be at most `limit`; `advice` is shown where it is missed,
   /// and may be empty. Skipped on a GPU, where nothing is counted.
   void goal(const std::string& what, double got, double limit, const std::string& advice = {}) {
-#if !defined(__CUDACC__)
+#if !defined(__CUDACC__) && !defined(TESSERA_PUZZLE_ON_DEVICE)
     judge(what, got, limit, advice);
 #endif
   }
