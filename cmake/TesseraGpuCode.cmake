@@ -8,13 +8,15 @@ set(TESSERA_AMD_TARGETS "" CACHE STRING "AMD GPUs to compile kernels for, such a
 # tessera_gpu_code(OUTPUT.cpp NAME SOURCE [FLAG...]): the rule for a C++ file with the GPU code of SOURCE, as the GpuModule NAME, or, for -,
 # as one that a program knows that links the file.
 function(tessera_gpu_code output name source)
-  set(spirv ${TESSERA_LLVM_SPIRV})
-  if(NOT spirv)
-    set(spirv -)
+  set(made ${output}.spir)
+  set(spirv -)
+  if(TESSERA_LLVM_SPIRV)
+    set(spirv ${TESSERA_LLVM_SPIRV})
+    list(APPEND made ${output}.spirv)
   endif()
   string(REGEX REPLACE "[;, ]+" "," targets "spir,${TESSERA_AMD_TARGETS}")
   string(REGEX REPLACE ",$" "" targets ${targets})
-  add_custom_command(OUTPUT ${output} BYPRODUCTS ${output}.spir ${output}.spirv DEPENDS ${source} $<TARGET_FILE:tessera::gpu_code_tool>
+  add_custom_command(OUTPUT ${output} BYPRODUCTS ${made} DEPENDS ${source} $<TARGET_FILE:tessera::gpu_code_tool>
                      DEPFILE ${output}.d COMMAND_EXPAND_LISTS VERBATIM COMMENT "Building GPU code of ${source}"
                      COMMAND tessera::gpu_code_tool ${output} ${name} ${source} ${TESSERA_CLANG} ${spirv} ${targets}
                              -MD -MF ${output}.d -MT ${output} ${ARGN})

@@ -73,6 +73,16 @@ class Package(unittest.TestCase):
             else:
                 self.assertEqual((done.returncode, done.stderr), (4, "kernel add: this program was not built for checked; in CMake: "
                                  "tessera_add_kernels(TARGET FILE), or compile FILE with -DTESSERA_CHECK=1\n"))
+            # Without a compiler: what the build has embedded runs, and nothing else.
+            there = subprocess.run([build / "any_device", "opencl:0"], capture_output=True, text=True,
+                                   env={**os.environ, "PATH": "/nowhere", "XDG_CACHE_HOME": self.scratch.name})
+            if "no OpenCL device" in there.stderr:
+                continue
+            if asked == "ON" and (shutil.which("clang++-14") or shutil.which("clang++")):
+                self.assertEqual(there.stdout, "11 22 33 44 on opencl:0\n", there.stderr)
+            else:
+                self.assertEqual(there.returncode, 4)
+                self.assertRegex(there.stderr, r"kernel add: no code for opencl:0: .*any_device.cpp: there is no Clang to compile it; .*tessera_add_kernels")
 
     def test_find_package_refuses_another_major_version(self):
         source = pathlib.Path(self.scratch.name) / "newer"
