@@ -57,8 +57,8 @@ std::string program_of(const std::vector<PuzzleTry>& tries) {
     entries += cat("{\"", one.name, "\", &", one.name, "::spec},\n");
   }
   includes +=
-      "#if !defined(__CUDACC__) && !defined(TESSERA_PUZZLE_ON_DEVICE)\n#include "
-      "\"tessera/puzzle/array_bounds.hpp\"\n#endif\n";
+      "#if !defined(__CUDACC__) && !defined(TESSERA_PUZZLE_ON_DEVICE)\n"
+      "#include \"tessera/puzzle/array_bounds.hpp\"\n#endif\n";
   return cat(includes, bodies, "int main(int argc, char** argv) {\n",
              "  const tessera::puzzle::Entry entries[] = {\n", entries,
              "};\n  return tessera::puzzle::run_main(argc, argv, entries);\n}\n");
