@@ -37,7 +37,7 @@ struct Options {
   int threads = 0;  ///< OS threads; 0: default_threads(). The report does not depend on it.
   ThreadOrder order = ThreadOrder::forward;
   std::uint64_t seed = 0;
-  std::int64_t blocks = 0;    ///< check so many, spread over the grid; 0: all
+  std::int64_t blocks = 0;    ///< number of blocks to check, over the grid; 0: all
   double time_limit_s = 0;    ///< ends a kernel that takes longer; 0: none
   bool correctness = true;    ///< false: counters only
   bool forget_tiles = false;  ///< report elements of a tile that were not loaded again with it
@@ -67,7 +67,7 @@ struct Buffer {
   bool is_bulk = false;        ///< bulk copies read it, or store to it: it is then an output
 };
 
-/// A variable in shared memory that has a name of its own.
+/// A variable in shared memory that has its own name.
 struct SharedVariable {
   std::string name;
   std::uint64_t offset = 0, bytes = 0;  ///< from the first byte of the block's storage
@@ -75,7 +75,7 @@ struct SharedVariable {
   std::vector<index_t> extents;  ///< row major
 };
 
-/// A description of an address outside of all buffers of the launch.
+/// A description of an address outside all buffers of the launch.
 struct Elsewhere {
   enum class What { unknown, allowed, wrong };
   What what = What::unknown;

@@ -1,6 +1,6 @@
 // The header that a file for `tessera check FILE.cpp` includes. It defines the kernel, and one
 // function that
-// checks it on data of its own:
+// checks it on its own data:
 //
 //   tessera::check::Report check_kernel(const tessera::check::Options& options);
 //

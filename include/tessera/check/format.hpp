@@ -23,7 +23,7 @@ std::string summary_line(const Report& report);
 std::string to_json(const Report& report, const DeviceModel& device);
 
 /// The head, summary and findings of such a document, without counters, tensors and device: what a
-/// program of its own has found. Throws Error(file) where it is none.
+/// separate program has found. Throws Error(file) where it is none.
 Report read_report(std::string_view json);
 
 /// One test suite: a case for the kernel, failed where it is not clean, with the findings as its

@@ -19,8 +19,8 @@ namespace tessera::check {
 /// What is wrong.
 enum class Kind : std::uint8_t {
   race,                ///< two accesses that nothing orders, at least one of them a write
-  out_of_bounds,       ///< an access outside of every allocation
-  outside_view,        ///< an element outside of the view, inside some allocation
+  out_of_bounds,       ///< an access outside every allocation
+  outside_view,        ///< an element outside the view, inside some allocation
   misaligned,          ///< a wide access at an address that is no multiple of its width
   uninitialized_read,  ///< a read of an uninitialised element
   stale_read,          ///< an element of a tile that was not written when the tile was loaded again

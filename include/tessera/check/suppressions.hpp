@@ -39,7 +39,7 @@ std::vector<Suppression> read_suppressions(const std::string& path);
 std::string to_string(const Suppression& suppression);
 
 /// Moves what they match from `findings` to `suppressed`, by the first that matches, and counts
-/// anew. Those for this kernel that matched nothing are named in `unused_suppressions`.
+/// again. Those for this kernel that matched nothing are named in `unused_suppressions`.
 void suppress(Report& report, const std::vector<Suppression>& suppressions);
 
 }  // namespace tessera::check

@@ -77,7 +77,7 @@ struct Sweep {
   std::string summary_line() const;
 };
 
-/// Checks one case, within so many seconds. What it throws as Error(argument) is a shape that the
+/// Checks one case, with a time limit. What it throws as Error(argument) is a shape that the
 /// kernel does not take, as Error(unavailable) one that could not be checked.
 using CheckCase = std::function<Report(const SweepCase& one, double seconds_left)>;
 

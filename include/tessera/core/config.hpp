@@ -85,7 +85,7 @@
 #endif
 #endif
 
-/// Gives classes and functions with checked or recorded accesses symbols of their own, so that one
+/// Gives classes and functions with checked or recorded accesses their own symbols, so that one
 /// program may link such files with unchecked ones.
 #if TESSERA_CHECK && TESSERA_CONTRACTS
 #define TESSERA_CHECKED_SYMBOL [[gnu::abi_tag("checked", "recorded")]]

@@ -30,7 +30,7 @@ constexpr std::string_view name(VectorPath path) {
 /// the CPU engine, which runs kernels, see thread_engine_path().
 VectorPath vector_path();
 
-/// The best path that the CPU has, whatever TESSERA_CPU says.
+/// The best path that the CPU has, regardless of TESSERA_CPU.
 VectorPath best_vector_path();
 
 /// The name of the best that TESSERA_CPU could ask for.

@@ -56,7 +56,7 @@ using ElementTypes =
 
 namespace detail {
 
-/// Is T the element type E? Integers of one width are one type, whatever C++ calls them.
+/// Is T the element type E? Integers of one width are one type: long and long long.
 template <class T, class E>
 constexpr bool is_element() {
   constexpr bool integers = std::is_integral_v<T> && std::is_integral_v<E>;

@@ -104,7 +104,7 @@ class Recorder {
   virtual void releases(const void* address, Here here) = 0;
   virtual void acquires(const void* address, Here here) = 0;
   const std::atomic<bool>* fences_ = nullptr;          ///< has any thread of the launch fenced?
-  std::uint64_t shared_begin_ = 0, shared_bytes_ = 0;  ///< of the block at hand
+  std::uint64_t shared_begin_ = 0, shared_bytes_ = 0;  ///< of the current block
 
  public:
   /// Called before the first access or fence at this source location.

@@ -75,7 +75,7 @@ class OnlyAsking {
   bool before_;
 };
 
-/// From now on large work uses workers whatever their cost and however few cores there are. For
+/// From now on large work uses workers at any cost, on any number of cores. For
 /// tests.
 void always_ask_workers();
 

@@ -59,7 +59,7 @@ struct BiasVector {
 };
 
 /// Where the sums over K begin: at zero, or, of a K that comes in parts, with what C holds of the
-/// parts before. These go on as one chain would: all parts together have the bits of the whole,
+/// parts before. These continue as one chain would: all parts together have the bits of the whole,
 /// where each but the last is a multiple of 64 deep. For alpha = 1, beta = 0, no bias and no last
 /// step, C of the type of the sums, its columns contiguous.
 enum class Chain : std::uint8_t { begins, goes_on };

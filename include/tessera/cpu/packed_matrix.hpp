@@ -13,9 +13,9 @@ namespace tessera::cpu {
 /// K-groups) column-major, one after the other. A line is a row of A or a column of B; a K-group is
 /// one element, or those along K that one instruction multiplies. Padding lines of the last panel
 /// are zeros, or copies of the first line.
-inline Layout panel_layout(index_t width, index_t lines, index_t words) {
+inline Layout panel_layout(index_t width, index_t lines, index_t k_groups) {
   const index_t panels = (lines + width - 1) / width;
-  return tile_to_shape(col_major(width, words), tuple(width * panels, words));
+  return tile_to_shape(col_major(width, k_groups), tuple(width * panels, k_groups));
 }
 
 /// B (K,N) as the microkernels of this CPU read it. In: as for Gemm. About as large as B itself

@@ -34,7 +34,7 @@ struct Device {
   double clock_hz = 0;         ///< highest clock of the SMs
   double memory_clock_hz = 0;  ///< and of the memory
   int memory_bus_bits = 0;     ///< width of the path to memory
-  std::string pci_bus_id;      ///< "0000:19:00.0", whatever is hidden
+  std::string pci_bus_id;      ///< "0000:19:00.0"
 
   /// f32 multiply-adds on CUDA cores at the highest clock, two operations each: 64 for each SM and
   /// clock on sm_80, 128 on sm_86 and later (CUDA C++ Programming Guide, "Arithmetic

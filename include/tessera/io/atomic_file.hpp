@@ -47,7 +47,7 @@ class AtomicFile {
 
   void write(const void* bytes, std::size_t size);
   void write(std::string_view text) { write(text.data(), text.size()); }
-  /// Writes at a place of a regular file; write() goes on where it was.
+  /// Writes at a place of a regular file; write() continues where it was.
   void write_at(index_t offset, const void* bytes, std::size_t size);
   /// Reserves disk space for a file of `size` bytes, so that a full disk is known now.
   void reserve(index_t size);
@@ -122,7 +122,7 @@ void remove_temporaries() noexcept;
 void guard_mapped_files(std::string_view prefix = {});
 
 /// The path of the mapped file that contains `address`, or nullptr. Async-signal-safe, for a
-/// program with a SIGBUS handler of its own.
+/// program with its own SIGBUS handler.
 const char* mapped_file_at(const void* address) noexcept;
 
 }  // namespace tessera

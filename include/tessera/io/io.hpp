@@ -44,7 +44,7 @@ struct WriteOptions {
   Compression compression = Compression::stored;  ///< .npz only
 };
 
-/// A path and the member asked for: "m.npz:weights" -> {"m.npz", "weights"}. Only .npz and
+/// A path and the name of a member: "m.npz:weights" -> {"m.npz", "weights"}. Only .npz and
 /// .safetensors are split, and only when no file has the whole text as its name.
 struct Location {
   std::string path;

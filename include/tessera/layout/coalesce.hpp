@@ -75,7 +75,7 @@ constexpr Layout coalesce(const Layout& layout) {
   return detail::merge_neighbours(layout, detail::LastMode::may_vanish);
 }
 
-/// Coalesces each mode by itself, so that the rank stays.
+/// Coalesces each mode alone, so that the rank stays.
 constexpr Layout coalesce_modes(const Layout& layout) {
   LayoutBuilder out;
   for (int m = 0; m < layout.rank(); ++m) out.push(coalesce(layout.mode(m)));

@@ -15,7 +15,7 @@ namespace detail {
 struct Composer {
   Layout a;                  ///< flat, coalesced, the last mode in its place
   Layout whole_a, whole_b;   ///< as given, for messages
-  refused::Call call;        ///< what asks for it, for messages
+  refused::Call call;        ///< the function, for messages
   Leaves forward, backward;  ///< the largest digit sums so far, by mode of a
 
   constexpr void use(int mode, index_t sign, index_t digit) {

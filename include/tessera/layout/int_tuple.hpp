@@ -115,7 +115,7 @@ struct IntTuple {
   TESSERA_HD constexpr IntTuple(const Leaves& numbers_, int count_, std::uint64_t opens_,
                                 std::uint64_t closes_)
       : numbers(numbers_), count(count_), opens(opens_), closes(closes_) {}
-  /// A number is a tuple by itself.
+  /// A number is also a tuple.
   template <std::integral I>
   TESSERA_HD constexpr IntTuple(I number) {
     numbers.v0 = static_cast<index_t>(number);

@@ -1,5 +1,5 @@
 // Tiler: one layout for each mode, `<3:3,(2,4):(1,8)>`. A function that takes a Layout as tiler
-// works on the whole layout; with a Tiler it works on each mode by itself, and modes without a
+// works on the whole layout; with a Tiler it works on each mode alone, and modes without a
 // layout are left alone. A plain tuple is a tiler too: (8,4) means <8:1,4:1>.
 #pragma once
 

@@ -21,7 +21,7 @@ void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Mat
 Plan matmul(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, const Stream& stream,
             double alpha = 1, double beta = 0, const Options& options = {});
 
-/// A matrix in device memory of its own.
+/// A matrix that owns its device memory.
 class DeviceMatrix {
  public:
   DeviceMatrix() = default;

@@ -13,7 +13,7 @@
 namespace tessera {
 
 /// Runs a plan. A, B, C must have the shapes, types and strides of `plan.problem`; `bias` has M or
-/// N elements of the accumulator's type where the epilogue asks for it. beta = 0: C is not read.
+/// N elements of the accumulator's type if the epilogue has one. beta = 0: C is not read.
 /// alpha = 0: A and B are not read. Throws Error; if it throws after the checks (a kernel failed)
 /// the content of C is unspecified.
 void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
@@ -35,7 +35,7 @@ template <class InA, class InB>
 inline constexpr bool kFitEachOther = std::is_same_v<InA, InB> ||
                                       (is_byte(dtype_of<InA>()) && is_byte(dtype_of<InB>()));
 
-/// A * B, (M,K) times (K,N), in memory of its own: of the same type, i32 for bytes.
+/// A * B, (M,K) times (K,N), in its own memory: of the same type, i32 for bytes.
 template <class InA, class InB>
 auto matmul(const HostTensor<InA>& A, const HostTensor<InB>& B,
             const Options& options = {}) requires(kFitEachOther<InA, InB>) {

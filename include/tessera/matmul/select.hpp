@@ -1,4 +1,4 @@
-// The entries of a product A * B that are asked for, where C as a whole is too large to keep: the k
+// Selected entries of a product A * B whose C is too large to keep: the k
 // largest of each row, or those above a threshold. C is computed block by block, and only what is
 // selected stays.
 #pragma once

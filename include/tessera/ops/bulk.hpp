@@ -1,6 +1,6 @@
 // Bulk copies: one thread starts the copy of a whole tile between global and shared memory, and the
 // hardware does the rest (TMA, PTX ISA 9.7.9.27). A UnitTile is their destination, from which
-// matrix units read; a BulkMatrix is their source, tile by tile. Elements outside of the matrix are
+// matrix units read; a BulkMatrix is their source, tile by tile. Elements outside the matrix are
 // loaded as zero and not stored. Needs sm_90a on a GPU.
 #pragma once
 
@@ -92,7 +92,7 @@ struct alignas(1024) OperandTile {
   };
 };
 
-/// The `Rows` rows from part * Rows on, as a tile of their own: the part that one block of a
+/// The `Rows` rows from part * Rows on, as their own tile: the part that one block of a
 /// cluster loads for all of them.
 template <int Rows, class T, int R, int C>
 TESSERA_HD constexpr OperandTile<T, Rows, C>& share(OperandTile<T, R, C>& tile, int part) {

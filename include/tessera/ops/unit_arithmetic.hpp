@@ -3,7 +3,7 @@
 // The units of f16, bf16, TF32 and f8 add all products of an instruction, and C, at once. Each
 // product is exact and not normalised: its significand is in [1, 4), its exponent the sum of two.
 // All terms are aligned to the largest exponent and truncated (toward zero) to the number of
-// fraction bits below; their sum is exact, and is truncated once more to the result's precision. So
+// fraction bits below; their sum is exact, and is truncated again to the result's precision. So
 // the order of the products does not matter, and the result is infinite where the exponent is too
 // large.
 //
@@ -82,7 +82,7 @@ constexpr int unit_mantissa() {
 /// The exponent of an infinity (significand +-1) and of a NaN (significand 2): larger than the sum
 /// of any two others.
 inline constexpr int kSpecialExponent = 8192;
-/// The exponent of zero: below that of every product and of C, whatever it is multiplied by.
+/// The exponent of zero: below that of every product and of C, with any factor.
 inline constexpr int kZeroExponent = -2048;
 
 /// significand * 2^(exponent - fraction bits of the type).

@@ -46,7 +46,7 @@ struct Collective {
   std::uint64_t mask = 0;
   const char* verb = nullptr;  ///< the verb's name in reports; null: a warp barrier
   std::byte value[16] = {};    ///< in: this lane's value; out: that of lane `source`
-  int source = -1;             ///< the lane is outside of the mask: the value stays
+  int source = -1;             ///< the lane is outside the mask: the value stays
   bool vote = false;
   std::uint64_t votes = 0;  ///< out: bit i is set where lane i of the mask voted true
   /// Lanes of the mask that have ended, or that the warp does not have, are not waited for.
@@ -111,7 +111,7 @@ class BlockScheduler {
   std::uint64_t active_mask(int thread, Here here);
   /// The thread has polled without success: yields to the other threads and to other blocks.
   void give_way(int thread, const Poll& poll);
-  /// Lets the next thread of the same warp that can run do so before this one goes on. False: the
+  /// Lets the next thread of the same warp that can run do so before this one continues. False: the
   /// block has failed, and no thread was run.
   bool yield(int thread);
   /// Storage of the block's shared memory, 1024-byte aligned, filled with all-ones bytes (NaN) when

@@ -137,7 +137,7 @@ class TESSERA_CHECKED_SYMBOL CpuThreadBase {
     Collective mine{.mask = mask};
     collect(mine, here);
   }
-  /// The value that lane `source` of `mask` passed. A source outside of `mask` gives this lane's
+  /// The value that lane `source` of `mask` passed. A source outside `mask` gives this lane's
   /// own value.
   template <class T>
   T shuffle(T value, int source, LaneMask mask, Here here = Here::current()) {

@@ -184,7 +184,7 @@ class TESSERA_CHECKED_SYMBOL HostTensor {
   HostBuffer buffer_;
 };
 
-/// The elements of t that exist, in memory of their own, converted to T: copy_of(tile) and
+/// The elements of t that exist, in their own memory, converted to T: copy_of(tile) and
 /// copy_of<float>(tile).
 template <class To = void, AnyTensor T>
 auto copy_of(const T& t) {
