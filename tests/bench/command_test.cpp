@@ -215,7 +215,7 @@ TEST(Bench, ARightPeerGivesRatios) {
   }
 }
 
-/// The peer is right where C = A B is asked for, and knows nothing else.
+/// The peer computes C = A B only.
 TEST(Bench, UpdatesSubtractFromWhatIsThere) {
   const Scratch scratch;
   for (const char* dtype : {"f32", "f64"}) {

@@ -205,7 +205,7 @@ TEST(BenchCompare, BesideADisturbedPeakAChangeOfTimeNeedsTheSharesToo) {
   EXPECT_EQ(verdict(five_times(4), {2.4, 2.67, 2.9, 2.4, 2.9}), Verdict::unclear);
   // The time says slower, the shares say faster.
   EXPECT_EQ(verdict(five_times(4), {3, 3.4, 3.8, 3, 3.8}), Verdict::unclear);
-  // No share can be told, and the peak beside it says the contrary.
+  // No share is known, and the peak beside it says the contrary.
   EXPECT_EQ(verdict(five_times(4), five_times(5)), Verdict::unclear);
 }
 

@@ -1,5 +1,5 @@
-// cuBLASLt called by rows, its algorithms and which of them are the peer. fake_cublas_lt.cpp stands
-// for the library.
+// cuBLASLt called by rows, its algorithms and which of them are the peer. fake_cublas_lt.cpp is
+// the library.
 #include "bench/cublas_lt.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // What the benchmark of a GPU needs beside one: cuBLAS called by rows, NVML, peaks, how many copies
-// of the operands. Both libraries are stood for by fake_cublas.cpp.
+// of the operands. fake_cublas.cpp replaces both libraries.
 #include "bench/cuda.hpp"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-// The benchmark of a device, on one that multiplies on this machine and counts the seconds it is
-// told to: who takes part, what is verified, whose peak counts, what tables and files say.
+// The benchmark of a device, on a fake that multiplies on this machine and reports given
+// seconds: who takes part, what is verified, whose peak counts, what tables and files say.
 #include "bench/device.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// What stands for cuBLAS and for NVIDIA's management library where there is no GPU: products by
-// columns in host memory, as cuBLAS defines them, and a device that tells made-up figures.
+// Fakes of cuBLAS and of NVIDIA's management library, for machines without a GPU: products by
+// columns in host memory, as cuBLAS defines them, and a device with made-up figures.
 #include <cstring>
 
 namespace {

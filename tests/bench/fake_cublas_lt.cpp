@@ -1,5 +1,5 @@
-// What stands for cuBLASLt where there is no GPU: products by columns in host memory, by as many
-// algorithms as a test tells it to offer, some of which fail or multiply wrongly.
+// A fake of cuBLASLt, for machines without a GPU: products by columns in host memory, by as many
+// algorithms as a test requests, some of which fail or multiply wrongly.
 #include <cstdint>
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// A device that multiplies on this machine and counts the seconds it is told to.
+// A fake device: it multiplies on this machine and reports the seconds that a test sets.
 #pragma once
 
 #include <cstring>

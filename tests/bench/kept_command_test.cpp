@@ -115,7 +115,7 @@ TEST(Bench, AFileWithoutRowsIsNoResult) {
   EXPECT_FALSE(std::filesystem::exists(scratch / "p.svg"));
 }
 
-/// A file of settings is for measuring; what was kept is shown whatever it says.
+/// A settings file applies to measuring; stored results are shown regardless of it.
 TEST(Bench, SettingsInAFileDoNotStandInTheWayOfKeptResults) {
   const Scratch scratch;
   std::ofstream(scratch / "r.json") << to_json(testing::made_results());

@@ -86,7 +86,7 @@ TEST(Plot, EveryLineOfAColourHasItsOwnMark) {
   const std::string svg = svg_of(std::vector{plot}, "");
   EXPECT_EQ(xml_fault(svg), "");
   std::set<std::string> marks;
-  // The mark before each name: without its place, which the name tells, and without its shade.
+  // The mark before each name, without its position and shade.
   const std::regex mark("<(circle|polygon)([^>]*)/>\n<text x=\"741\" y=\"([-0-9.]+)\"");
   const std::regex corner("([-0-9.]+),([-0-9.]+)");
   for (std::sregex_iterator at(svg.begin(), svg.end(), mark), end; at != end; ++at) {

@@ -1,5 +1,5 @@
-// Tuning on a device that counts the seconds it is told to: what is kept, what is refused, that a
-// call goes on where the one before ended, and that two at once keep what both found.
+// Tuning on a device with made-up times: what is kept, what is refused, that a
+// call continues where the one before ended, and that two at once keep what both found.
 #include "bench/tune.hpp"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The entry points that pass functions on, for x86-64 and AArch64: any arguments and results pass untouched.
 
-A BLAS made for this test stands behind them. For AArch64 all is cross-compiled and runs under qemu.
+They pass functions on to a BLAS made for this test. For AArch64 all is cross-compiled and runs under qemu.
 """
 import os
 import pathlib
@@ -43,7 +43,7 @@ class Forward(unittest.TestCase):
         done = run(TESSERA_BLAS_FALLBACK=str(folder / "libother_blas.so"))
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "0 wrong\n0 wrong\n", ""))
         if runner:
-            # There is no BLAS at all in its world: a name that nobody has ends the program as the dynamic linker would.
+            # No other BLAS is found: a name that none has ends the program as the dynamic linker would.
             done = run("missing", TESSERA_BLAS_FALLBACK=str(folder / "libother_blas.so"))
             self.assertEqual(done.returncode, 127)
             self.assertRegex(done.stderr, r"\Atessera: no BLAS for 'dscal_': .*; now TESSERA_BLAS_FALLBACK='.*' has no 'dscal_'\n\Z")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The library as a file: what it exports, needs and does when it is loaded; what it says; how it is linked to.
 
-Over 400 lines: every case loads one library into a process of its own, by the same few helpers.
+Over 400 lines: every case loads one library into its own process, by the same few helpers.
 """
 import ctypes.util
 import os
@@ -244,7 +244,7 @@ blas.cblas_dgemm(101, 111, 112, 5, 6, 7, d(1), a, n, a, n, d(0), c, n)
         parts = "blas.cblas_zgemm(101, 111, 111, {0}, {0}, {0}, one, a, {0}, a, {0}, one, c, {0})"
         batch = "blas.cblas_dgemm_batch_strided(101, 111, 111, 16, 16, {0}, d(1), a, {0}, 0, a, 16, 0, d(0), c, 16, 256, {1})"
         def said(call, threads):
-            # The first call of a process: what helpers cost has not been learned yet.
+            # The first call of a process: what workers cost is not measured yet.
             _, said = self.call(start + call, TESSERA_VERBOSE=1, TESSERA_NUM_THREADS=threads)
             return re.search(r' threads=(\d+) reason="(.*)"', said).groups()
         makes = "four real sums make a complex element"
@@ -294,7 +294,7 @@ blas.cblas_sdot.restype = blas.cblas_sasum.restype = blas.cblas_snrm2.restype = 
 x = (ctypes.c_float * 2)(3, 4)
 print(blas.cblas_sdot(2, x, 1, x, 1), blas.cblas_sasum(2, x, 1), blas.cblas_snrm2(2, x, 1))
 """
-            # Preloaded behind ours: what it goes on with is known then.
+            # Preloaded after ours: then the next BLAS is known.
             there = (folder / "libblas.so.3").resolve()
             out, said = self.call(lines, TESSERA_BLAS_FALLBACK=poor, LD_PRELOAD=f"{libraries.LIBRARY}:{there}")
             self.assertEqual(out, "8.0 7.0 5.0\n")
@@ -321,7 +321,7 @@ n, bad, x = ctypes.c_int(2), ctypes.c_int(-1), (ctypes.c_double * 4)()
 def call(): blas.dgemm_(b"N", b"N", ctypes.byref(bad), ctypes.byref(n), ctypes.byref(n), x, x, ctypes.byref(n), x, ctypes.byref(n), x, x, ctypes.byref(n))
 """
         line = "tessera: On entry to DGEMM parameter number 3 had an illegal value\n"
-        # Loaded without being asked for symbols, as Python's modules and R's library are.
+        # Loaded without exporting symbols, as Python's modules and R's library are.
         other = "import glob\nfor file in glob.glob('/usr/lib/*/blas/libblas.so.3') + glob.glob('/usr/lib/*/lapack/liblapack.so.3'): ctypes.CDLL(file)\n"
         self.assertEqual(self.call(other + illegal + "call()")[1], line)
         compiler = shutil.which("gcc") or shutil.which("cc")

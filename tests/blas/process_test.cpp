@@ -24,7 +24,7 @@
 namespace tessera::testing {
 namespace {
 
-/// A product whose result is known: the same every time, whoever computes it.
+/// A product whose result is known: the same every time, whichever threads compute it.
 template <class T>
 class Known {
  public:
@@ -126,7 +126,7 @@ TEST(BlasProcess, LargeProductsOfSeveralCallersAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
-/// Runs `body` on a thread with a stack of so many bytes.
+/// Runs `body` on a thread with a stack of this many bytes.
 void on_small_stack(std::size_t bytes, void* (*body)(void*), void* argument) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tests that NumPy and SciPy bring along, with our matrix products, preloaded and as the system's libblas.so.3."""
+"""The tests of NumPy and SciPy, with our matrix products, preloaded and as the system's libblas.so.3."""
 import re
 
 import libraries
@@ -8,7 +8,7 @@ from libraries import cases
 
 class Suites(libraries.BlasTest):
     def own_tests(self, least, *modules, only=()):
-        """The tests that a package brings along, over our library, which must make at least so many products for them."""
+        """A package's own tests with our library, which must compute at least this many products for them."""
         self.need(f"pytest, hypothesis, {', '.join(modules)}")
         # As pytest captures by default it would swallow what a library writes on stderr.
         command = [libraries.PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--capture=sys", *only, "--pyargs", *modules]

@@ -1,4 +1,4 @@
-// wait<1> lets the newest group go on, and that is the one that is read.
+// wait<1> does not wait for the newest group, which is the one that is read.
 #pragma once
 
 #include "broken_kernels/broken.hpp"

@@ -1,4 +1,4 @@
-// The pad of a tile is taken for a column of it.
+// The padding of a tile is used as a column.
 #pragma once
 
 #include "broken_kernels/broken.hpp"

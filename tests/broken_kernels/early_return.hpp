@@ -1,4 +1,4 @@
-// Threads past the edge go home before the barrier at which the others wait.
+// Threads past the edge return before the barrier at which the others wait.
 #pragma once
 
 #include "broken_kernels/broken.hpp"

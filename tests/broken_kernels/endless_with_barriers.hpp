@@ -1,4 +1,4 @@
-// Threads that wait for each other for ever.
+// Threads that wait for each other forever.
 #pragma once
 
 #include "broken_kernels/broken.hpp"

@@ -1,4 +1,4 @@
-// Threads add to a sum under a lock. Without fences the lock excludes, but hands nothing over.
+// Threads add to a sum under a lock. Without fences the lock orders no memory.
 #pragma once
 
 #include "broken_kernels/broken.hpp"

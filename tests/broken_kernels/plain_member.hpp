@@ -1,4 +1,4 @@
-// A plain member of Shared: what is done to it is not told, so nobody knows whether it is a race.
+// A plain member of Shared: its accesses are not recorded, so races on it stay unknown.
 #pragma once
 
 #include "broken_kernels/broken.hpp"

@@ -1,4 +1,4 @@
-// A raw pointer leads into a tile, past what is told of its elements.
+// A raw pointer into a tile bypasses the recorded accesses.
 #pragma once
 
 #include "broken_kernels/broken.hpp"

@@ -1,4 +1,4 @@
-// A raw pointer leads into an output, past what is told of its elements.
+// A raw pointer into an output bypasses the recorded accesses.
 #pragma once
 
 #include "broken_kernels/broken.hpp"

@@ -1,4 +1,4 @@
-// Each lane reads what its neighbour writes only behind the next warp barrier: the two are ordered,
+// Each lane reads what its neighbour writes only after the next warp barrier: the two are ordered,
 // in the wrong order.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The guard lets one row too many through: it is behind the end of C.
+// The guard lets one row too many through: it is past the end of C.
 #pragma once
 
 #include "broken_kernels/broken.hpp"

@@ -1,4 +1,4 @@
-// A reduction of a warp in a block that is no whole warp asks lanes that are not there.
+// A warp reduction in a block smaller than a warp reads from lanes that do not exist.
 #pragma once
 
 #include "broken_kernels/broken.hpp"

@@ -1,5 +1,5 @@
 // The store is guarded by the wrong extents: rows are compared with columns. Here they leave C
-// altogether; in a C with more rows than columns they would stay inside of it
+// altogether; in a C with more rows than columns they would stay inside it
 // (column_guard_one_too_far).
 #pragma once
 

@@ -1,4 +1,4 @@
-// The output is said to be larger than its memory: behind that is nothing.
+// The output is declared larger than its memory.
 #pragma once
 
 #include <sys/mman.h>

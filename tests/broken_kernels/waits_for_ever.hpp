@@ -1,4 +1,4 @@
-// A thread waits for a flag that nobody sets.
+// A thread waits for a flag that no thread sets.
 #pragma once
 
 #include "broken_kernels/broken.hpp"

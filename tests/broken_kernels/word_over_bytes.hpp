@@ -1,4 +1,4 @@
-// One thread writes a byte of the word that another writes whole. Twin: a byte behind all words.
+// One thread writes a byte of the word that another writes whole. Twin: the byte follows all words.
 #pragma once
 
 #include "broken_kernels/broken.hpp"

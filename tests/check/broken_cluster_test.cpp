@@ -106,7 +106,7 @@ TEST_P(ClusterRingFlaw, IsFoundWithKindAndLinesInEveryOrder) {
 INSTANTIATE_TEST_SUITE_P(Flaws, ClusterRingFlaw, ::testing::ValuesIn(kClusterFlaws),
                          [](const auto& each) { return std::string(each.param.name); });
 
-/// Who copies into another block is named with its block, and so is whose memory it is.
+/// A copy into another block names the copying block and the owner of the memory.
 TEST(ClusterFlaws, NameBothBlocks) {
   using ::testing::AnyOf;
   using ::testing::HasSubstr;

@@ -115,7 +115,7 @@ TEST_P(RingFlaw, IsFoundWithKindAndLinesInEveryOrder) {
       EXPECT_EQ(each.severity, check::Severity::error);
       EXPECT_FALSE(each.problem.empty());
       EXPECT_FALSE(each.hint.empty());
-      // What is about bytes of shared storage names tile and element.
+      // Findings about bytes of shared storage name tile and element.
       if (each.tensor.starts_with("tile")) {
         EXPECT_EQ(each.element.size(), 2u) << text_of(report);
       }

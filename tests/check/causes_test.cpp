@@ -242,7 +242,7 @@ TEST(Causes, LanesThatStoreInTurnLackABarrierOfTheirWarp) {
   EXPECT_THAT(report.findings[0].hint, HasSubstr("warp_barrier"));
 }
 
-/// All threads count before a barrier; the two races behind it have nothing to do with that.
+/// All threads count before a barrier; the two races after it are unrelated.
 struct CountsBefore : Warps {
   bool at_once;
   void operator()(auto t, auto A, auto C) const {

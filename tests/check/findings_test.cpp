@@ -99,7 +99,7 @@ TEST(Findings, WholeTilesAreCopiedElementByElement) {
   EXPECT_EQ(report.total.shared_store_requests, 4 + 4 * 64);
 }
 
-/// A tile is copied that nobody has written.
+/// An unwritten tile is copied.
 struct EmptyTile : Named {
   struct Shared {
     Tile<float, 1, 64> a;
@@ -213,7 +213,7 @@ struct BesideTheTile : Named {
 };
 
 TEST(Findings, OutsideOfAViewTensorAndMemoryAreNamed) {
-  // Into the next row, and behind all shared storage.
+  // Into the next row, and after all shared storage.
   const auto inside = only(on_row(BesideTheTile{{}, 5}, 8), check::Kind::outside_view);
   EXPECT_EQ(inside.memory, check::Memory::shared);
   EXPECT_EQ(inside.tensor, "s.b");

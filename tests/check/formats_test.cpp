@@ -1,5 +1,5 @@
 // Reports for editors, code scanning and CI: every finding with its places, nothing that breaks the
-// line or the document it stands in.
+// line or the document that contains it.
 #include "tessera/check/formats.hpp"
 
 #include <gmock/gmock.h>

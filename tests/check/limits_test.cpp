@@ -17,7 +17,7 @@
 namespace tessera {
 namespace {
 
-/// Thread t reads `rounds` + t elements, without a barrier; each third of them once more.
+/// Thread t reads `rounds` + t elements, without a barrier; every third element twice.
 struct Reader {
   static constexpr const char* name = "reader";
   static constexpr Dim3 block{64};
@@ -69,7 +69,7 @@ TEST(EventLog, MemoryDoesNotGrowWithTheNumberOfAccesses) {
   EXPECT_LT(peak_kib() - before, 4 * 1024);
 }
 
-/// Never waits for its copies, and reads again and again what nobody has written.
+/// Never waits for its copies, and keeps reading what no thread has written.
 struct Forgetful {
   static constexpr const char* name = "forgetful";
   static constexpr Dim3 block{32};

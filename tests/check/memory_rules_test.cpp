@@ -28,7 +28,7 @@ Lanes lanes_of(const Address& address) {
   return out;
 }
 
-/// Sectors of a warp whose lane t touches `bytes` bytes at address(t) behind an aligned line.
+/// Sectors of a warp whose lane t touches `bytes` bytes at address(t) after an aligned line.
 int sectors(int bytes, const Address& address, std::uint32_t active = kAllLanes) {
   const Lanes lanes = lanes_of([&](int t) { return (1 << 20) + address(t); });
   return global_access({lanes.data(), bytes, active}).sectors;
@@ -243,7 +243,7 @@ TEST(SharedWavefronts, MatrixLoadsTakeOnePhaseForEachMatrix) {
 }
 
 // The puzzles' product of 9 x 9 matrices by blocks of 3 x 3 threads, tile 3, counted by hand. The
-// rows of a 9 x 9 f32 matrix are 36 bytes; row r begins 4 r bytes behind a sector boundary.
+// rows of a 9 x 9 f32 matrix are 36 bytes; row r begins 4 r bytes after a sector boundary.
 TEST(Puzzle, GlobalRequestsOfTheNineByNineProduct) {
   // Tile (1,1): bytes 120-131, 156-167 and 192-203, so sectors 3 and 4, 4 and 5, 6: four.
   const int by_hand[3][3] = {{3, 3, 4}, {3, 4, 3}, {4, 3, 4}};
@@ -267,7 +267,7 @@ TEST(Puzzle, SharedAccessesOfTheNineByNineProductAreFreeOfConflicts) {
   }
 }
 
-// The same rules once more, as sets of bytes and words: slow, and short enough to be read.
+// The same rules again, as sets of bytes and words: slow, and short enough to be read.
 namespace plainly {
 
 int sectors(const WarpAccess& w) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An independent opinion: Oclgrind on the OpenCL counterparts of broken kernels, beside what our checker says of ours.
+"""An independent check: Oclgrind's findings on the OpenCL counterparts of broken kernels, compared with ours.
 
 Both verdicts are those of docs/checker.md, line by line: its table is what the two tools said here.
 """

@@ -38,7 +38,7 @@ struct Program {
       return static_cast<int>(random_bits(seed, draws++) % n);
     };
     accesses.resize(static_cast<std::size_t>(blocks * kThreads * kRounds));
-    const int busy = 1 + below(3);  // of four accesses so many are there
+    const int busy = 1 + below(3);  // this many of four accesses exist
     for (int block = 0; block < blocks; ++block) {
       for (const int thread : kActive) {
         for (int round = 0; round < kRounds; ++round) {

@@ -1,4 +1,4 @@
-// Reports for the tests of what is made of reports: counted here by walking a kernel's accesses in
+// Reports for the tests of their readers: counted here by walking a kernel's accesses in
 // a loop, so that the engine is not needed. C = A * B of n x n f32, n a multiple of 32.
 #pragma once
 

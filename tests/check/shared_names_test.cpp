@@ -1,4 +1,4 @@
-// Tiles of shared storage are called as the source calls them, and only where a line tells.
+// Tiles of shared storage have their names from the source, and only where a line uses one.
 #include "check/shared_names.hpp"
 
 #include <gtest/gtest.h>

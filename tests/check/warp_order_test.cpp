@@ -1,5 +1,5 @@
 // Where the lanes of a warp part and join again: a GPU joins them at the first place that every way
-// leads to, wherever that stands in the source. The counts are made by hand.
+// leads to, wherever that is in the source. The counts are made by hand.
 #include <gtest/gtest.h>
 
 #include <vector>

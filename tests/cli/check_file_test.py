@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tessera check FILE: files of one's own, compiled and run; whatever becomes of their programs there is a report, and nothing is left behind."""
+"""tessera check FILE: the user's own files, compiled and run; every outcome of their programs gives a report and leaves no files."""
 import os
 import pathlib
 import shutil

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a learner is told whose file does not compile: the mistakes of compile_mistakes.txt, each compiled and judged.
+"""The explanations for files that do not compile: the mistakes of compile_mistakes.txt, each compiled and judged.
 
 Here every 8th; TESSERA_ALL_MISTAKES=1 runs all of them, which takes minutes.
 """

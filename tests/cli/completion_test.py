@@ -63,7 +63,7 @@ class Bash(harness.CommandTest):
 
 
 class Zsh(harness.CommandTest):
-    """A real zsh on a terminal of its own, with the script where the documents put it: in a folder of $fpath."""
+    """A real zsh on its own terminal, with the script where the documents put it: in a folder of $fpath."""
 
     def setUp(self):
         super().setUp()
@@ -193,7 +193,7 @@ class ManPages(harness.CommandTest):
         for page in self.FOLDER.glob("*.scd"):
             text = page.read_text()
             self.assertIn("# EXIT STATUS", text, page.name)
-            # tessera-blas is a script that reads no files of its own and catches no signal.
+            # tessera-blas is a script that reads no files and catches no signal.
             files_and_signals = [] if page.stem == "tessera-blas.1" else ["*3*", "*130*"]
             for code in ["*0*", "*1*", "*2*", "*4*", *files_and_signals]:
                 self.assertIn(f"\n{code}\n", text, page.name)

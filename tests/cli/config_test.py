@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Configuration files: who wins, where values come from, and what is refused."""
+"""Configuration files: priorities, sources of values, and errors."""
 import harness
 
 SIZES = ["-m", 5, "-n", 4, "-k", 3, "--json"]

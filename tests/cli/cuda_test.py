@@ -71,7 +71,7 @@ class NoDevice(harness.CommandTest):
 
 class Start(harness.CommandTest):
     def libraries(self, *arguments):
-        """What the loader was asked for, by the command and what it opened later."""
+        """The libraries that the loader opened, for the command and later."""
         done = subprocess.run([COMMAND, *map(str, arguments)], env=environment(LD_DEBUG="libs"), capture_output=True, text=True,
                               timeout=harness.PATIENCE)
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])

@@ -31,12 +31,12 @@ OLD = b"precious"
 VERSION = subprocess.run([harness.COMMAND, "--version"], capture_output=True, text=True).stdout
 FROM = {"TESSERA_FAULT_FROM": "main"} if "CUDA: yes" in VERSION else {}
 ALL = bool(os.environ.get("TESSERA_FAULT_ALL"))
-# libzip calls two of its own failed allocations "Not a zip archive"; shared memory of several processes cannot but be mapped.
+# libzip reports two failed allocations as "Not a zip archive"; memory shared by processes has to be mapped.
 MORE_CODES = {("from_npz", "allocate"): {3}, ("bench", "map"): {1}}
 
 
 class Scene:
-    """One command in a folder of its own, and how its success looks."""
+    """One command in its own folder, and its output on success."""
 
     def __init__(self, name, *arguments, output=None, stdin=None, timed=False):
         self.name, self.arguments, self.output, self.stdin, self.timed = name, arguments, output, stdin, timed

@@ -2,7 +2,7 @@
 // (LD_PRELOAD). What is not chosen is passed on; nothing in here allocates.
 //
 //   TESSERA_FAULT=KIND:AT:HOW     the call number AT of that kind, counted from 1 in each process;
-//                                 "AT+" stands for it and all that follow
+//                                 "AT+" means it and all that follow
 //   KIND                          allocate open read write flush rename reserve close map thread
 //   HOW                           an errno; or "short", a read or write of a single byte; or
 //                                 "places": nothing fails, but calls from new places are reported
@@ -48,7 +48,7 @@ struct Wish {
   long at = 0;
   bool later_too = false;
   bool places = false;
-  int code = 0;  ///< errno; 0 stands for a short transfer
+  int code = 0;  ///< errno; 0 means a short transfer
   const char* report = nullptr;
   bool from_main = false;
 };
@@ -141,7 +141,7 @@ ssize_t transfer(Kind kind, std::size_t size, Call call) {
   return call(size < 1 ? size : 1);
 }
 
-/// The function of that name behind this library.
+/// The function of that name in the next library.
 template <class Function>
 Function* behind(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));

@@ -25,7 +25,7 @@ DESCR = {"f64": "<f8", "f32": "<f4", "i8": "|i1", "u8": "|u1", "i16": "<i2", "u1
          "i64": "<i8", "u64": "<u8"}
 
 
-# A program that has not ended after so many seconds hangs. Sanitizers and busy machines make all of them slow.
+# A program that has not ended after this many seconds hangs. Sanitizers and busy machines make all of them slow.
 PATIENCE = 600
 
 
@@ -71,7 +71,7 @@ def sanitized(*by):
 
 
 class CommandTest(unittest.TestCase):
-    """Runs the command in a scratch folder of its own."""
+    """Runs the command in its own scratch folder."""
 
     def setUp(self):
         self._folder = tempfile.TemporaryDirectory(prefix="tessera-cli-")

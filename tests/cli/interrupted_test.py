@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Signals and files that shrink while the command works: nothing is lost and nothing is left behind."""
+"""Signals and files that shrink while the command works: nothing is lost and no files are left."""
 import fcntl
 import json
 import os
@@ -41,7 +41,7 @@ class Interrupted(harness.CommandTest):
                 time.sleep(takes * part / 8)
                 process.send_signal(number)
                 _, err = process.communicate(timeout=harness.PATIENCE)
-                # Before the handlers stand, the signal's own meaning holds.
+                # Before the handlers are installed, the signal has its default effect.
                 self.assertIn(process.returncode, (0, code, -number), err)
                 seen.add(process.returncode)
                 self.assertIn(self.path("c.npy").stat().st_size, (3, whole))

@@ -35,7 +35,7 @@ class Multiply(harness.CommandTest):
         run = self.succeeds("multiply", "a.npy", "b.npy", "-o", "d.npy", "--algorithm", "tiled", "--tile", "16x16x16", "--threads", 7)
         self.assertIn("; tiled 16x16x16 on up to 7 threads (asked for); ", run.err)
         self.expect("c.npy", product(self.a, self.b))
-        # So small a product is done by one, whatever is asked for: the plan's number is the most.
+        # Such a small product uses one thread: the plan's number is the maximum.
         run = self.succeeds("multiply", "a.npy", "b.npy", "-o", "e.npy", "--threads", 3, env={"TESSERA_VERBOSE": "1"})
         self.assertIn(" taking_part=1 ", run.err)
         self.assertIn("; packed on up to 3 threads (", run.err)

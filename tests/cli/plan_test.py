@@ -19,7 +19,7 @@ class Plan(harness.CommandTest):
         self.assertLessEqual(by_files["memory"]["needed"], 4096)
 
     def test_only_headers_of_files_are_read(self):
-        # A file with a hole as large as any disk: what is not there cannot be read in time.
+        # A sparse file as large as any disk: it cannot be read in time.
         self.write_npy("a.npy", [[1.0] * 8] * 8)
         start = (self.folder / "a.npy").read_bytes()[:128]
         rows = 1 << 34

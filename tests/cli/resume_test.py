@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tessera multiply --memory --resume: a product that is killed goes on behind its finished blocks, with the same bits."""
+"""tessera multiply --memory --resume: a killed product continues after its finished blocks, with the same bits."""
 import errno
 import fcntl
 import json
@@ -33,7 +33,7 @@ class Resume(harness.CommandTest):
         return self.path("c.npy.part.journal")
 
     def killed(self, after, *more):
-        """The number of blocks in the journal of a command that is killed after so many seconds; None where it was done."""
+        """The number of blocks in the journal of a command killed after this many seconds; None if it had finished."""
         run = subprocess.Popen([harness.COMMAND, *self.ARGUMENTS, "-q", *more], cwd=self.folder, env=harness.environment(),
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(after)
@@ -43,7 +43,7 @@ class Resume(harness.CommandTest):
         return self.journal().read_bytes().count(b"\n") - 1 if self.journal().exists() else 0
 
     def interrupted(self):
-        """Leaves part of a product behind, as on a disk that is full at the fortieth write; the number of its blocks."""
+        """Leaves a part of a product, as on a disk that is full at the fortieth write; returns the number of its blocks."""
         full = {"LD_PRELOAD": str(cases.options.build / "bin" / "libfaults.so"), "TESSERA_FAULT": f"write:40:{errno.ENOSPC}"}
         self.fails(1, *self.ARGUMENTS, env=full, says=("c.npy",))
         self.assertFalse(self.path("c.npy").exists())

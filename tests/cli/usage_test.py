@@ -243,7 +243,7 @@ class Colours(harness.CommandTest):
         self.assertTrue(self.colored(CLICOLOR_FORCE="1", NO_COLOR=""))
 
     def on_terminal(self, columns, *words, errors=False):
-        """What the command shows on a terminal of so many columns; with its errors, if so asked."""
+        """What the command shows on a terminal of this many columns; with its errors, if so asked."""
         master, slave = harness.terminal(self)
         subprocess.run(["stty", "cols", str(columns), "rows", "24"], stdin=slave, check=True)
         process = subprocess.Popen([harness.COMMAND, *map(str, words)], stdout=slave, stderr=slave if errors else subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-// The smallest program that uses Tessera as a library: C = A * B, printed; and a kernel of its own,
+// The smallest program that uses Tessera as a library: C = A * B, printed; and a kernel,
 // which turns each block of 32 numbers around through shared storage.
 #include <cstdio>
 #include <tessera/matmul/matmul.hpp>

@@ -1,5 +1,5 @@
 // Workers and what happens to a process: a fault that the program handles is handled in a worker
-// too, with the floating-point exceptions that its caller traps, and a process that stands still
+// too, with the floating-point exceptions that its caller traps, and a stopped process
 // learns nothing from that. Also where a worker is woken.
 #include <fenv.h>
 #include <gtest/gtest.h>
@@ -123,7 +123,7 @@ TEST(TeamFaults, ExceptionsThatWorkersRaiseAreTheirCallers) {
   EXPECT_EQ(fetestexcept(FE_OVERFLOW | FE_DIVBYZERO | FE_INVALID), 0);
 }
 
-/// Runs body() in a child that may stop itself with SIGSTOP: it goes on 300 ms later.
+/// Runs body() in a child that may stop itself with SIGSTOP: it continues 300 ms later.
 template <class Body>
 std::string in_child_that_stops(const Body& body) {
   return in_child(30, [&]() -> std::string {

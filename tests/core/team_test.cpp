@@ -80,7 +80,7 @@ TEST(Team, AsksNobodyForLessWorkThanHandingItOverTakes) {
 }
 
 /// Workers that come too late, or not at all, make a caller of little work go alone, and then ask
-/// again, less and less often: whoever is asked, every piece is done once.
+/// again, less and less often: whichever worker runs, every item is done once.
 TEST(Team, WhatItLearnsOfWorkersLosesNoPiece) {
   ASSERT_EQ(get_a_worker(), "");
   for (int n = 0; n < repetitions(20000); ++n) ASSERT_EQ(run_pieces(2, 2, 1500), "") << n;

@@ -1,4 +1,4 @@
-// Sums that go on: a product whose K comes in parts has the bits of the product in one piece, for
+// Sums that continue: a product whose K comes in parts has the bits of the product at once, for
 // every type, shape, order of strides and number of threads.
 #include <gtest/gtest.h>
 

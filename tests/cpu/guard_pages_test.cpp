@@ -1,4 +1,4 @@
-// Nothing outside of A, B, C and the bias is touched, not even read: each lies against a page that
+// Nothing outside A, B, C and the bias is touched, not even read: each ends at a page that
 // ends the program, for every remainder of a micro-tile. Inputs are mapped read-only.
 #include "support/guard_pages.hpp"
 

@@ -72,7 +72,7 @@ class Bench {
     const FinishRow<T>* finish = nullptr;
   };
 
-  /// How B lies: rows of columns side by side, or columns of elements side by side.
+  /// The layout of B: rows of columns side by side, or columns of elements side by side.
   enum class Lie : bool { rows, columns };
 
   /// Calls a `fused_packing` entry, which prefetches some rows of B too.
@@ -165,7 +165,7 @@ class Bench {
           bias);
     });
   }
-  /// Between a micro-tile's C, what lies between its rows too, and what it should be.
+  /// Compares a micro-tile's C, with the elements between its rows, to what it should be.
   template <class Want>
   std::string difference(const T* c, index_t c_row, const Tile& tile, const Want& want) const {
     for (index_t i = 0; i < (tile.rows - 1) * c_row + tile.cols; ++i) {

@@ -1,4 +1,4 @@
-// The microkernels of every instruction set that this CPU runs, each entry of its table by itself,
+// The microkernels of every instruction set that this CPU runs, each entry of its table alone,
 // against scalar chains of fused multiply-adds, bit for bit; and `finish` against core/finish.hpp.
 // Operands and results lie against pages that end the program when touched.
 #include "kernels.hpp"

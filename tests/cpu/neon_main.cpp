@@ -59,7 +59,7 @@ Sum step(Sum a, Sum b, Sum sum) {
 }
 
 /// Elements of one product that are not the chain's, or not alpha * chain + beta * C, and one more
-/// where something outside of C has changed.
+/// where something outside C has changed.
 template <class In, class Out>
 long differing(index_t M, index_t N, index_t K, int orders, bool scaled, int threads) {
   using Sum = typename cpu::Gemm<In, Out>::Sum;

@@ -3,7 +3,7 @@
 //
 // The idea is FPRev's (Xie, Gao, Wang, "FPRev: Revealing the Order of Floating-Point Summation",
 // arXiv 2411.00442): in a sum of ones, a huge number at place i and its negative at j swallow every
-// one that joins them before they meet. What is left counts the leaves outside of the smallest
+// one that joins them before they meet. What is left counts the leaves outside the smallest
 // subtree that holds both i and j; these counts, for all pairs, are the tree.
 #include <gtest/gtest.h>
 

@@ -48,7 +48,7 @@ TEST(Workspace, PartsAreAlignedToLinesAndDoNotOverlap) {
 }
 
 TEST(Workspace, OneOfEachSizeWaitsForCallsThatTakeBoth) {
-  // As a complex product does, which takes a block of its own and then a real product's. Nothing
+  // As a complex product does, which takes its own block and then a real product's. Nothing
   // else waits.
   std::vector<std::unique_ptr<Workspace>> others;
   for (int i = 0; i < 8; ++i) others.push_back(std::make_unique<Workspace>(1));

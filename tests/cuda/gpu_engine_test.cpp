@@ -225,7 +225,7 @@ TEST_F(GpuEngine, EveryMatrixInstructionMultiplies) {
   expect_matrix_unit_right<f8e5m2, float, 32>();
 }
 
-/// Microseconds of one of so many calls one behind the other, by the device's clock.
+/// Microseconds of one of many consecutive calls, by the device's clock.
 template <class Call>
 double call_us(const Stream& stream, const Call& call) {
   constexpr int kCalls = 500;

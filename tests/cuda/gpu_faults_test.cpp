@@ -117,7 +117,7 @@ TEST_F(GpuFaults, AForkOfAProcessThatUsedCudaIsRefused) {
             "");
 }
 
-/// Run by the test below, in a process of its own.
+/// Run by the test below, in its own process.
 TEST_F(GpuFaults, DISABLED_Sticky) {
   const Stream stream = Stream::create(0);
   kernels::faulty(stream, nullptr);

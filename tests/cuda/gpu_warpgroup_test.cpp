@@ -127,7 +127,7 @@ TEST_F(GpuWarpgroup, AppliesTheEpilogue) {
   }
 }
 
-/// More tiles than a device has multiprocessors: rings and turns go on from tile to tile.
+/// More tiles than a device has multiprocessors: rings and turns continue from tile to tile.
 TEST_F(GpuWarpgroup, GoesFromTileToTile) {
   for (const TileShape& tile : find_algorithm("warpgroup").tiles) {
     for (const index_t K : {64, 200, 512, 1000})

@@ -146,7 +146,7 @@ bool same(T a, T b) {  // the bits of a NaN of f64 are not known
   return bits_of(a) == bits_of(b) || (sizeof(T) == 8 && a != a && b != b);
 }
 
-/// What other rules would give: so many fraction bits, so many products at once, products with a
+/// What other rules would give: a number of fraction bits, of products at once, products with a
 /// zero that take part in the alignment.
 template <MatrixUnit U, class In, int K, int Fraction, int Depth>
 float other_sum(float c, const In* a, const In* b, bool aligns_zeros = false) {

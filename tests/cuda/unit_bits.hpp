@@ -1,5 +1,5 @@
 // Matrix instructions on random bits, on a GPU and by the arithmetic of ops/unit_arithmetic.hpp.
-// Which bits a unit keeps is known from others' measurements: here a card is asked itself.
+// The bits that a unit keeps are known from published measurements; here a GPU is measured.
 #pragma once
 
 #include <string>

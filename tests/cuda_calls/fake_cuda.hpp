@@ -1,5 +1,5 @@
 // A CUDA runtime that only keeps books, linked in the place of the real one: two devices, memory of
-// the host, and errors when they are asked for.
+// the host, and errors on request.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,7 +17,7 @@ struct FakeCuda {
   cudaError_t counting = cudaSuccess;        ///< what asking for the number of devices answers
   std::map<std::string, cudaError_t> fails;  ///< the next call of a function, once
   cudaError_t fault = cudaSuccess;           ///< what every call that reaches a device answers
-  cudaPointerAttributes memory = {};         ///< of any address that is asked for: of the host
+  cudaPointerAttributes memory = {};         ///< of any address: of the host
 
   cudaError_t last = cudaSuccess;  ///< what cudaGetLastError() gives
   int current = 0;                 ///< device of the thread, where nothing lies on top of it

@@ -1,4 +1,4 @@
-// What the CUDA engine answers when CUDA fails, by a runtime that fails when it is told to: the
+// What the CUDA engine reports when CUDA fails, with a runtime that fails on request: the
 // same on every machine. tests/cuda/gpu_faults_test.cpp provokes some of it on a GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -86,7 +86,7 @@ TEST_F(CudaCalls, WithoutMemoryTheCallIsRefusedAndTheNextOneWorks) {
   EXPECT_NE(small.data(), nullptr);
 }
 
-/// These two are run by the test below them, each in a process of its own.
+/// These two are run by the test below them, each in its own process.
 TEST_F(CudaCalls, DISABLED_Fault) {
   const Stream stream = Stream::create(0);
   fake_cuda().fault = cudaErrorIllegalAddress;

@@ -1,4 +1,4 @@
-// A device with memory of its own that is host memory in truth, for what must hold on every device:
+// A fake device whose memory is host memory, for what must hold on every device:
 // what is moved, and what happens when the device is lost.
 #pragma once
 
@@ -28,7 +28,7 @@ class FakeDevice : public detail::Backend {
     if (books_->is_full) throw Error(Category::resource, "no memory for a copy");
     ++books_->allocated;
     auto* const memory = new unsigned char[static_cast<std::size_t>(bytes)];
-    std::memset(memory, 0x7b, static_cast<std::size_t>(bytes));  // nothing comes by itself
+    std::memset(memory, 0x7b, static_cast<std::size_t>(bytes));  // not initialized
     return memory;
   }
   void free(void* memory) noexcept override {

@@ -4,7 +4,7 @@
     ```console              each `$ command` runs in one temporary folder per document, with the built command first on
     $ command               the PATH and data/ linked; its stdout must be the lines that follow. A line `...` stands for
     output                  any number of lines, `...` inside a line for any text, and blanks at line ends do not matter.
-    ```                     A command may end with a backslash and go on in the next line, which begins with `> `.
+    ```                     A command may end with a backslash and continue in the next line, which begins with `> `.
                             `$ command   # exit 2` promises an exit status.
     ```cpp                  with `int main` it is compiled, linked and run; with `file=NAME` it is also kept under that
                             name for the commands of the document. A ```text block right behind it is its stdout.

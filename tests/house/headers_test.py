@@ -12,7 +12,7 @@ import cases  # noqa: E402
 
 INCLUDED = re.compile(r'#\s*include\s*[<"](tessera/[\w/]+\.(?:hpp|cuh|h))[>"]')
 WRITTEN = re.compile(r'#include \\"(tessera/[\w/]+\.hpp)\\"')  # into a program that src makes
-CUDA = "tessera/plain_cuda/"  # stands in for CUDA's own headers: programs in plain CUDA include these by CUDA's names
+CUDA = "tessera/plain_cuda/"  # replaces CUDA's own headers: programs in plain CUDA include these by CUDA's names
 USERS = ("include", "docs", "examples", "course", "tests", "scripts", "README.md")
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Files of one folder can be compiled as one (CMAKE_UNITY_BUILD, which the wheel and the course do): what they keep to themselves in
-anonymous namespaces has names of its own, or is the same alias."""
+anonymous namespaces has unique names, or is the same alias."""
 import collections
 import pathlib
 import re

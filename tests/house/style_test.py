@@ -52,7 +52,7 @@ def badly_named(tool, text):
         return [line for line in run.stdout.splitlines() if "error:" in line]
 
 
-# clang-tidy would need every source with its flags, minutes of them; what stands at the margin of a file can be read.
+# clang-tidy would need every source with its flags, minutes of them; declarations at the margin of a file are easy to parse.
 CONSTANT = re.compile(r"^(?:inline |static |extern )*(?:constexpr|const) [^=({;\n]*?\b(?!operator)(\w+)(?:\[\w*\])*"
                       r"(?: =|\{|;)", re.M)
 TYPE = re.compile(r"^(?:struct|class|enum class|enum|union) (?:alignas\([^)]*\) )?(\w+)(?: final)?(?: [:{]|;)", re.M)

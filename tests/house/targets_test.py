@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is built alone: a target compiles the components that it stands on and no other."""
+"""Partial builds: a target compiles the components that it needs and no others."""
 import re
 import subprocess
 import sys

@@ -126,7 +126,7 @@ TEST(SafetensorsMembers, KeepMetadataAndTypesThatAreNotKnownHere) {
   EXPECT_THAT(after, ::testing::HasSubstr(R"("dtype":"F8_E8M0","shape":[3])"));
   EXPECT_EQ(after.substr(after.size() - 3), "abc");
   EXPECT_EQ(element(read_array(path + ":new"), 1, 1), 994);
-  // The widest first: an f64 behind three bytes would lie where no program can use it in place.
+  // The widest first: an f64 after three bytes could not be used in place.
   EXPECT_EQ(list_members(path), (Names{"new", "t", "x"}));
 }
 

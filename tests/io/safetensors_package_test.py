@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """safetensors files between Tessera and the format's own Python package: each reads what the other writes, bit for bit, and
-both refuse the same files. Where they judge differently, the format's text decides, and it stands here with the reason.
+both refuse the same files. Where they differ, the specification decides; each such case has its reason here.
 
 The package is in build/python, where scripts/setup puts it (tests/requirements.txt).
 """
@@ -26,7 +26,7 @@ try:
 except ImportError as error:
     MISSING = f"safetensors files are NOT compared with those of the Python package: {error}; scripts/setup installs it"
 
-# Ours, the package's when it writes, the format's, bytes; what NumPy calls it, or nothing where it lies as raw bytes.
+# Ours, the package's when it writes, the format's, bytes; NumPy's name, or nothing where it is raw bytes.
 TYPES = [("f64", "float64", "F64", 8, "f8"), ("f32", "float32", "F32", 4, "f4"), ("f16", "float16", "F16", 2, "f2"),
          ("bf16", "bfloat16", "BF16", 2, ""), ("f8e4m3", "float8_e4m3fn", "F8_E4M3", 1, ""),
          ("f8e5m2", "float8_e5m2", "F8_E5M2", 1, ""), ("i8", "int8", "I8", 1, "i1"), ("u8", "uint8", "U8", 1, "u1"),

@@ -1,4 +1,4 @@
-// StreamedOutput: what is appended piece by piece is the file, or there is no file.
+// StreamedOutput: appended pieces become the file, or there is no file.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -31,7 +31,7 @@ struct Lone {
   void superstep(const char*, auto body) { body(); }
 };
 
-/// What the lone thread of `block` writes where C is (M,N) and every element of A is 2, of B 3.
+/// What the single thread of `block` writes where C is (M,N) and every element of A is 2, of B 3.
 template <class Kernel>
 float written(Position block, index_t M, index_t N) {
   const float a = 2, b = 3;

@@ -95,7 +95,7 @@ TEST(Composition, IsAssociativeWhereItIsDefined) {
     try {
       const Layout left = composition(composition(a, b), c);
       const Layout right = composition(a, composition(b, c));
-      // Past the end of b or a the two may go on differently.
+      // Past the end of b or a the two may continue differently.
       if (c.cosize() <= b.size() && b.cosize() <= a.size())
         RC_ASSERT(indices(left) == indices(right));
       ++accepted;

@@ -43,7 +43,7 @@ TEST(Plan, AutomaticChoiceSaysWhyTheOthersWereNotTaken) {
       EXPECT_FALSE(plan.reason.empty());
       EXPECT_EQ(plan.rejected.size(), algorithms().size() - 1);
       for (const auto& rejected : plan.rejected) {
-        // What is said of speed is said of measurements.
+        // Statements about speed come from measurements.
         const bool of_speed = rejected.reason.find("faster") != std::string::npos ||
                               rejected.reason.find("slower") != std::string::npos;
         EXPECT_FALSE(rejected.reason.empty()) << rejected.algorithm;

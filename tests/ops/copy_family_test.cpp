@@ -198,7 +198,7 @@ struct Staged {
       wait<0>(t);
     });
     t.superstep("turn", [&] {
-      // Warp 1 copies all of the tile by itself.
+      // Warp 1 alone copies the tile.
       if (t.warp == 1)
         copy_with<row_major(4, 8)>(lane_of(t), stage.tile.view(), stage.other.view());
     });

@@ -40,7 +40,7 @@ const std::vector<Row>& table() {
   return rows;
 }
 
-/// How many elements the unit reads from elsewhere than where they lie.
+/// How many elements the unit reads from a wrong address.
 int misread(const Layout& layout, SwizzleMode mode, int bytes, std::uint32_t base) {
   const Swizzle swizzle = make_swizzle(mode, bytes);
   const int depth = 32 / bytes;

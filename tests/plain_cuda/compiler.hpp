@@ -24,7 +24,7 @@ inline std::string short_name(const ::testing::TestParamInfo<Compiler>& info) {
   return std::string(info.param.name).substr(0, 1) + (info.param.flags.empty() ? "" : "4");
 }
 
-/// A test with a folder of its own, in which the compiler runs.
+/// A test with its own folder, in which the compiler runs.
 class CompilerTest : public ::testing::TestWithParam<Compiler> {
  protected:
   void SetUp() override {

@@ -1,4 +1,4 @@
-// A compiler's messages as the one who wrote the file wants to read them.
+// A compiler's messages, reduced to the user's own lines.
 #include "process/compiler_messages.hpp"
 
 #include <gtest/gtest.h>

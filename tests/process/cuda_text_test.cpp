@@ -1,4 +1,4 @@
-// What is taken for CUDA, and what is not.
+// Which texts count as CUDA.
 #include "process/cuda_text.hpp"
 
 #include <gtest/gtest.h>

@@ -24,7 +24,7 @@ class Old:
 
 
 class New(Old):
-    """One of today, which gives what it is asked for."""
+    """A current version, which supports every request."""
     asked = None
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):

@@ -1,4 +1,4 @@
-"""Arrays that say that they lie on a GPU: what is refused before anything there is touched. No GPU is needed, nor CUDA."""
+"""Arrays that claim to be on a GPU: what is refused before any access. Needs neither a GPU nor CUDA."""
 import ctypes
 
 import numpy as np

@@ -54,7 +54,7 @@ def test_the_package_agrees_with_its_types(tmp_path):
 
 
 def test_a_users_types_are_known(tmp_path):
-    """What fits is silent, and of what does not each line is told: `import tessera` is not Any."""
+    """Correct code is silent, and every wrong line is reported: `import tessera` is not Any."""
     program = tmp_path / "program.py"
     program.write_text("""import numpy
 import tessera

@@ -126,7 +126,7 @@ TEST(ScalePlan, NeverSendsLessThanTheBound) {
   }
 }
 
-// The volume of the best grid is a law of its own: no grid may send less than the boxes do.
+// The volume of the best grid: no grid sends less than the boxes.
 TEST(ScalePlan, SendsNoMoreThanTheBestGrid) {
   for (const Shape& s : {Shape{8192, 8192, 8192}, {65536, 65536, 512}, {512, 512, 65536}}) {
     const double m = static_cast<double>(s.M), n = static_cast<double>(s.N),

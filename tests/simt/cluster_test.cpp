@@ -1,5 +1,5 @@
 // Clusters on the CPU engine: blocks that run together, meet, arrive at each other's gates and copy
-// into each other's shared storage; and what goes wrong between them, which is told.
+// into each other's shared storage; and errors between them, which are reported.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -60,7 +60,7 @@ enum class Mistake {
   none,
   no_first_meeting,   ///< a block reaches another one whose gates are not open
   no_last_meeting,    ///< a block ends while others arrive at its gates
-  no_remote_arrival,  ///< who loads waits for ever
+  no_remote_arrival,  ///< who loads waits forever
   half_of_bytes,      ///< a block expects its own copies alone
   no_wait,            ///< and reads what has not arrived
   not_free            ///< and writes over what others read

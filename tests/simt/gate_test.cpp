@@ -1,5 +1,5 @@
 // Gates on the CPU engine: who waits for what, bulk copies that fill tiles byte by byte, and waits
-// that nobody ends, which are told and never hang.
+// that no thread ends, which are errors and never hang.
 #include "tessera/simt/gate.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // Threads that wait for one another by atomics: they give way, to threads of their block and to
-// other blocks; and where nobody can go on any more, the launch ends with a sentence.
+// other blocks; and where no thread can continue, the launch ends with an error.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -202,7 +202,7 @@ TEST(Spin, ALockThatIsNotGivenBackEndsTheLaunchAndUnwindsAll) {
   EXPECT_EQ(unwound, 64);
 }
 
-/// Gives up after so many looks.
+/// Gives up after this many looks.
 struct GivesUp {
   void operator()(auto t, int* flag, int* out) const {
     int looks = 0;

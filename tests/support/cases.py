@@ -15,7 +15,7 @@ _parser = argparse.ArgumentParser()
 _parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
 _parser.add_argument("--compiler", default="g++")
 options, _rest = _parser.parse_known_args()
-options.build = options.build.resolve()  # some tests run from a folder of their own
+options.build = options.build.resolve()  # some tests run from their own folder
 
 
 

@@ -1,4 +1,4 @@
-// Linked into the tests of products: workers are asked however much they cost, so that on a
+// Linked into the tests of products: products use workers at any cost, so that on a
 // small or busy machine too the threads meet that the tests are about.
 #include "tessera/core/team.hpp"
 

@@ -16,7 +16,7 @@ def blank(match):
 
 
 def opens_scope(head):
-    """Is what stands before a brace the head of a namespace or a type? Its template parameters and base classes say nothing."""
+    """Is the text before a brace the head of a namespace or a type? Its template parameters and base classes say nothing."""
     head = re.sub(r"\boperator\W+", "operator ", head)
     before = None
     while before != head:

@@ -1,4 +1,4 @@
-// All threads write one element: a race that `tessera check` finds in a file of one's own.
+// All threads write one element: a race that `tessera check` finds in the user's own file.
 #include "tessera/check/file.hpp"
 #include "tessera/tensor/host_tensor.hpp"
 using namespace tessera;

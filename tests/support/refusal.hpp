@@ -1,4 +1,4 @@
-// What an action says when it refuses: the text of its Error, after a look at the category.
+// The text of the Error that an action throws, after a check of its category.
 #pragma once
 
 #include <gtest/gtest.h>

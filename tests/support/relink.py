@@ -11,7 +11,7 @@ def run(*words, **named):
 
 
 def entries(build):
-    """(which source, its object, its macros and the files compiled with it, the command that compiles it) of each source. Generated ones lie in the build."""
+    """(which source, its object, its macros and the files compiled with it, the command that compiles it) of each source. Generated ones are in the build folder."""
     for each in json.loads((build / "compile_commands.json").read_text()):
         words = shlex.split(each["command"])
         file = each["file"]

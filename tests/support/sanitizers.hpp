@@ -1,4 +1,4 @@
-// Which sanitizer this build runs under: some tests ask for what a sanitizer cannot do, and say so
+// Which sanitizer this build runs under: some tests need what a sanitizer cannot do, and say so
 // in a skip; some repeat themselves more often than a sanitizer has time for.
 #pragma once
 
@@ -21,7 +21,7 @@ inline constexpr bool kThreadSanitizer = false;
 #endif
 inline constexpr bool kSanitized = kAddressSanitizer || kThreadSanitizer;
 
-/// Under a sanitizer a case is repeated so many times less often; every case is still there.
+/// Under a sanitizer a case is repeated fewer times, by this factor; every case still runs.
 inline constexpr int kFewer = kSanitized ? 10 : 1;
 constexpr int repetitions(int times) { return times < kFewer ? 1 : times / kFewer; }
 

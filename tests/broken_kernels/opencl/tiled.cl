@@ -1,4 +1,4 @@
-// The tiled product of tests/broken_kernels once more in OpenCL C, for Oclgrind as an independent opinion: one macro
+// The tiled product of tests/broken_kernels again in OpenCL C, for Oclgrind as an independent opinion: one macro
 // plants one defect, without any the kernel is clean. C (M,N) = A (M,K) * B (K,N), row after row, by groups of T x T
 // items. M, N, K and T come from the build options.
 #if defined(LAST_K_TILE_DROPPED)

@@ -1,5 +1,5 @@
 // expect: runtime-misuse at 11
-// The program goes on with less, or with nothing: the call that failed is told either way. Only
+// The program continues with less, or with nothing: the call that failed is told either way. Only
 // cudaGetLastError says again that it failed.
 int main() {
   float* x = nullptr;

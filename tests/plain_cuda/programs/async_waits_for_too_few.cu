@@ -1,6 +1,6 @@
 // expect: async-not-waited at 21
 // launch: k<<<1, 64>>>(in: f32[128], out: f32[128])
-// One group may go on, and that is the one that is read.
+// The wait does not cover the newest group, which is the one that is read.
 __device__ void copy(float* to, const float* from) {
   const auto at = static_cast<unsigned>(__cvta_generic_to_shared(to));
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(at), "l"(from));

@@ -1,7 +1,7 @@
 // expect: endless at 11
 // launch: k<<<1, 64>>>(out: i32[64] = zeros)
 // flags: --time-limit 2
-// Threads that wait for each other for ever.
+// Threads that wait for each other forever.
 __global__ void k(int* out) {
 #ifdef FIXED
   const int rounds = 3;

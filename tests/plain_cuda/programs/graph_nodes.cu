@@ -86,7 +86,7 @@ int main() {
   for (int i = 0; i < 2; ++i) cudaGraphLaunch(made, stream);
   cudaStreamSynchronize(stream);
   wrong += called != 2 || host[0] != 6 || host[31] != 6;
-  cudaMemset(x, 0, sizeof host);  // nothing of the graph goes on
+  cudaMemset(x, 0, sizeof host);  // no part of the graph is still running
   cudaGraphExecDestroy(made);
   cudaGraphDestroy(graph);
   cudaStreamDestroy(stream);

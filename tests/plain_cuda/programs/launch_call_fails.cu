@@ -1,5 +1,5 @@
 // expect: impossible-launch at 12, impossible-launch at 15
-// A launch call returns the error of its own launch, and not one that nobody has asked for yet.
+// A launch call returns the error of its own launch, not an earlier pending one.
 #include <cstdio>
 
 __global__ void k(int* x) { *x = 1; }

@@ -1,6 +1,6 @@
 // expect: race at 15
 // launch: k<<<1, 64>>>(out: f32[1])
-// Threads add to a sum under a lock. Without fences the lock excludes, but hands nothing over.
+// Threads add to a sum under a lock. Without fences the lock orders no memory.
 __global__ void k(float* out) {
   __shared__ int lock;
   __shared__ float sum;

@@ -1,5 +1,5 @@
 // expect: misaligned at 9
-// Its last bytes lie behind the end as well; a GPU looks at the alignment first.
+// Its last bytes are past the end as well; a GPU checks the alignment first.
 __global__ void k(float2* out, int at) {
   __shared__ float s[4];
   for (int i = 0; i < 4; ++i) s[i] = i;

@@ -1,6 +1,6 @@
 // expect: deadlock at 12
 // launch: k<<<1, 64>>>(out: i32[64] = zeros)
-// A thread waits for a flag that nobody sets.
+// A thread waits for a flag that no thread sets.
 __global__ void k(int* out) {
   __shared__ int flag;
   if (threadIdx.x == 0) flag = 0;
