@@ -44,7 +44,7 @@ function(tessera_add_kernels target)
   endforeach()
 endfunction()
 
-# Compiles one file of the target once more as PASS, with the target's options, and links it to the target.
+# Compiles one file of the target again as PASS, with the target's options, and links it to the target.
 function(tessera_add_kernel_pass target pass file)
   add_library(${pass} OBJECT ${file})
   set_target_properties(${pass} PROPERTIES UNITY_BUILD OFF INTERPROCEDURAL_OPTIMIZATION OFF DISABLE_PRECOMPILE_HEADERS ON)

@@ -1,4 +1,4 @@
-# The components: each folder of src has a CMakeLists.txt of its own with its libraries and its special options. src/NAME becomes
+# The components: each folder of src has its own CMakeLists.txt with its libraries and its special options. src/NAME becomes
 # the static library tessera_NAME; others include its private headers as "NAME/header.hpp".
 
 # Text, options and pictures need no optimisation, but with -O3 they would take half of the time of a build; -Og compiles faster

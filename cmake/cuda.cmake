@@ -12,7 +12,7 @@ if(TESSERA_CUDA)
     message(FATAL_ERROR "TESSERA_CUDA=ON, but nvcc was not found: install the CUDA toolkit 13, put nvcc on the PATH or give "
                         "-DCMAKE_CUDA_COMPILER=")
   endif()
-  # sm_80, and later GPUs through PTX; sm_90a has instructions of its own, which PTX cannot carry to other GPUs.
+  # sm_80, and later GPUs through PTX; sm_90a has its own instructions, which PTX cannot carry to other GPUs.
   set(CMAKE_CUDA_ARCHITECTURES "80;90a-real")
   set(CMAKE_CUDA_RUNTIME_LIBRARY None)  # it is part of our library, see below
   enable_language(CUDA)

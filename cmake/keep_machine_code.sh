@@ -1,5 +1,5 @@
 #!/bin/sh
-# keep_machine_code.sh FOLDER NVCC ARGUMENTS...: compiles as told, and leaves in FOLDER what the kernels became: PTX and one cubin
+# keep_machine_code.sh FOLDER NVCC ARGUMENTS...: compiles, and leaves the PTX of the kernels in FOLDER and one cubin
 # for each architecture. tests/cuda/compile_test.py reads them. All else that nvcc can keep is large and is thrown away.
 folder=$1
 shift

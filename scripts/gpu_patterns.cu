@@ -1,6 +1,6 @@
 // Single accesses of one warp, for Nsight Compute to count: one launch for each line of stdin,
 //   (global | shared) (load | store) BYTES OFFSET0 ... OFFSET31
-// where lane i touches BYTES bytes (4, 8 or 16) behind OFFSETi; -1: the lane takes no part.
+// where lane i touches BYTES bytes (4, 8 or 16) after OFFSETi; -1: the lane takes no part.
 // Compiled and started by scripts/gpu_truth.py.
 #include <cstdio>
 #include <cstring>

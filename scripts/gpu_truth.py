@@ -93,7 +93,7 @@ def errors_of(tool, command):
 
 
 def verdicts(tessera, shape):
-    """{kernel: {tool: errors}}: all kernels in one run of a tool, and each by itself only where it finds something."""
+    """{kernel: {tool: errors}}: all kernels in one run of a tool, and each alone only where it finds something."""
     out = {name: {} for name in KERNELS}
     for tool in TOOLS:
         clean = errors_of(tool, product(tessera, shape, KERNELS)) == 0
@@ -114,7 +114,7 @@ def kernels(tessera):
 
 
 def accesses():
-    """Single accesses whose counts the rules foretell: (name, memory, operation, bytes, offset of each lane)."""
+    """Single accesses whose counts the rules predict: (name, memory, operation, bytes, offset of each lane)."""
     shifts = {"side by side": lambda i, b: i * b, "all of one": lambda i, b: 0, "two apart": lambda i, b: 2 * i * b,
               "a row of 128 bytes apart": lambda i, b: 128 * i, "backward": lambda i, b: (31 - i) * b,
               "one further": lambda i, b: (i + 1) * b, "pairs of one": lambda i, b: i // 2 * b, "eight lanes of one": lambda i, b: i // 8 * b,

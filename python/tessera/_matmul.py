@@ -34,7 +34,7 @@ def _left_and_right(a, b, transpose_a, transpose_b):
 
 
 def _widened(a, b, dtype, out):
-    """What _arrays.widened() gives, of operands that are checked: a copy would hide what is refused."""
+    """What _arrays.widened() gives, of operands that are checked: a copy would hide errors."""
     _check(a, "a")
     _check(b, "b")
     wide_a, wide_b, wide = _arrays.widened(a, b, dtype)

@@ -123,7 +123,7 @@ def kind_of(option: str) -> type:
 
 
 def words(command: str, kernel: Any, options: dict[str, Any], call: str) -> list[str]:
-    """The command's own words for what was asked."""
+    """The command's names for the options."""
     name = _arguments.path("the kernel", kernel, "a name such as 'tiled', or a file", call)
     if name.startswith("-"):
         raise ValueError(f"{call}: the kernel is {name!r}: expected a name or a file; options are arguments of their own")

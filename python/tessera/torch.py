@@ -280,7 +280,7 @@ for _type, _key in (("cpu", "AutocastCPU"), ("cuda", "AutocastCUDA")):
 
 
 def _in_front(tensor, dim, rank):
-    """The tensor with its dimension `dim` in front, and so many behind it."""
+    """The tensor with its dimension `dim` in front, and this many after it."""
     if dim is None:
         return tensor
     tensor = tensor.movedim(dim, 0)

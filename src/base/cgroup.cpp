@@ -83,7 +83,7 @@ double read_quota(const std::string& root) {
 
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
-/// The number at the beginning of a text, or behind `key`; below 0 where there is none, as in
+/// The number at the beginning of a text, or after `key`; below 0 where there is none, as in
 /// "max".
 std::int64_t number_in(const std::string& text, const std::string& key = {}) {
   const auto at = text.find(key);

@@ -272,7 +272,7 @@ Sample read_sample(const std::string& text) {
   return out;
 }
 
-/// A contestant in a process of its own.
+/// A contestant in its own process.
 class ProcessContestant : public Contestant {
  public:
   ProcessContestant(const std::string& name, Kind kind, const Conditions& on,

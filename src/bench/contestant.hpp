@@ -1,6 +1,6 @@
 // One party of a benchmark: an algorithm, a peer library or the chain of multiply-adds that gives
 // the peak. Contestants take turns; a turn gives one sample. Nothing is verified here. On the CPU
-// each runs in a process of its own, on its own copy of the operands, and is stopped while others
+// each runs in its own process, on its own copy of the operands, and is stopped while others
 // are measured; those of a GPU are in device.hpp.
 #pragma once
 

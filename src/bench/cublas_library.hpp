@@ -41,7 +41,7 @@ class CublasLibrary {
 
  private:
   std::string prefix_, path_;
-  void* library_ = nullptr;  ///< stays loaded: it has state of its own in the driver
+  void* library_ = nullptr;  ///< stays loaded: it has its own state in the driver
 };
 
 /// Possible locations of a library, "libcublas" or "libcublasLt", on this machine, the newest

@@ -38,7 +38,7 @@ class BenchDevice {
   virtual std::vector<Peer> peers() const = 0;
   virtual std::string missing_peers() const = 0;
 
-  /// Copies A and B of the case into the device's memory, so many times that consecutive calls
+  /// Copies A and B of the case into the device's memory, as many times as needed so that calls
   /// never find their operands in a cache, and allocates as many C. Does nothing if the case is
   /// loaded already.
   virtual void load(const BenchCase& now, const SharedOperands& shared) = 0;

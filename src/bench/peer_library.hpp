@@ -34,7 +34,7 @@ void set_environment(const Peer& peer);
 /// C = A * B, or all products of a batch, for operands at these addresses.
 using Call = std::function<void(const void* A, const void* B, void* C)>;
 
-/// The library in this process, told to use this many threads.
+/// The library in this process, set to use this many threads.
 class PeerLibrary {
  public:
   PeerLibrary(const Peer& peer, int threads);

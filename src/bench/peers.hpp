@@ -1,5 +1,5 @@
 // Other libraries that multiply matrices on this machine: found by their file names on request,
-// never linked. Each is loaded with dlopen in a process of its own and reports its version and
+// never linked. Each is loaded with dlopen in its own process and reports its version and
 // settings. `bench` measures against them, `doctor` lists them; peer_library.hpp calls them.
 #pragma once
 

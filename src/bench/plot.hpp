@@ -10,7 +10,7 @@
 namespace tessera::bench {
 
 /// How a curve or bar is drawn: steps of the ladder share one hue that darkens; peers are dashed,
-/// each curve in a hue of its own and all bars in one; the limit is grey.
+/// each curve in its own hue and all bars in one; the limit is grey.
 enum class PlotRole { step, peer, limit };
 /// The meaning of the colours, role by role; "" omits a role.
 using PlotKey = std::array<std::string, 3>;

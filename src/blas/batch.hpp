@@ -1,4 +1,4 @@
-// Many products at once. The bits of each are those of a call of its own.
+// Many products at once. The bits of each are those of a single call.
 #pragma once
 
 #include <algorithm>

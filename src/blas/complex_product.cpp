@@ -72,7 +72,7 @@ struct Side {
 struct Blocks {
   index_t rows, cols;
   index_t ld;        ///< of copies, in reals
-  bool independent;  ///< each thread takes blocks of its own; else all threads share each block
+  bool independent;  ///< each thread takes its own blocks; else all threads share each block
 };
 
 template <class R>
@@ -111,7 +111,7 @@ void share_out(index_t count, index_t elements_each, int threads, const Body& bo
   });
 }
 
-/// Works on blocks of C, one after the other, with memory of its own.
+/// Works on blocks of C, one after the other, with its own memory.
 template <class R>
 class Worker {
  public:

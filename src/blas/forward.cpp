@@ -25,7 +25,7 @@
 #include "tessera/core/text.hpp"
 
 extern "C" {
-/// Has this process been told that its fallback is of no use? Exported for other copies.
+/// Has this process reported that its fallback is of no use? Exported for other copies.
 [[gnu::visibility("default")]] int tessera_fallback_complained = 0;
 }
 
@@ -116,7 +116,7 @@ void* load(const char* library, const char* name, std::string& why) {
   }
   void* found =
       look_for(name, object, [&](const char* as) { return object.find_with_dependencies(as); });
-  if (found != nullptr) dlopen(library, RTLD_LAZY | RTLD_LOCAL);  // once more: it stays
+  if (found != nullptr) dlopen(library, RTLD_LAZY | RTLD_LOCAL);  // keeps it loaded
   return found;
 }
 

@@ -1,4 +1,4 @@
-// Describes mistakes and their places: elements outside of a tensor, invalid addresses, faults of
+// Describes mistakes and their places: elements outside a tensor, invalid addresses, faults of
 // the block. See block_recorder.hpp.
 #include <algorithm>
 #include <bit>

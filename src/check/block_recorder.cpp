@@ -327,7 +327,7 @@ void BlockRecorder::give_way_if_polling() {
   if (std::none_of(polled_.begin(), polled_.end(),
                    [&](const Here& each) { return is_same_place(each, here); }))
     polled_.push_back(here);
-  // The more a loop does, the more likely it ends by itself: see BlockScheduler::give_way.
+  // The more a loop does, the more likely it ends on its own: see BlockScheduler::give_way.
   const bool may_end = stores || period > 4;
   scheduler_->give_way(thread_,
                        {may_end ? nullptr : reinterpret_cast<const void*>(address), bits, here});

@@ -58,7 +58,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   bool stopped() const { return stopped_; }
   /// Seconds since start().
   double seconds() const;
-  /// Is the OS thread inside of a kernel, where it may be stopped at any point?
+  /// Is the OS thread inside a kernel, where it may be stopped at any point?
   bool in_kernel() const { return in_kernel_.load(); }
   /// The running thread ends the program.
   Mistake exit_at() const;
@@ -133,7 +133,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
     }
   };
   /// How accesses are to be taken, as bits. Special: the block has failed or has gates, the next
-  /// access is outside of its view, or a debugger waits for this thread.
+  /// access is outside its view, or a debugger waits for this thread.
   static constexpr std::uint64_t kAsync = 1, kSpecial = 2;
   static constexpr std::uint64_t what_of(tessera::detail::Access access, std::size_t bytes) {
     return bytes << 4 | static_cast<std::uint64_t>(access) << 2;

@@ -41,7 +41,7 @@ struct Mistake {
   std::int64_t block = -1, other_block = -1;  ///< linear; -1: none; the other: the same
   std::string tensor, superstep, detail, advice;
   std::vector<index_t> element;
-  std::int64_t byte = -1;  ///< of shared memory outside of a tile
+  std::int64_t byte = -1;  ///< of shared memory outside a tile
   std::int64_t count = 1;
 };
 

@@ -1,4 +1,4 @@
-// The pictures of a report as SVG elements without a style of their own, like access_picture() of
+// The pictures of a report as SVG elements without their own style, like access_picture() of
 // check/html_report.hpp: the page around them styles their classes. Private to src/check.
 #pragma once
 

@@ -253,7 +253,7 @@ bool BlockRecorder::meet_pasts(const LaneAccess& access, const Cell& cell, Acces
   for (const Past& each : pasts) {
     if (each.when.epoch != epoch_ || each.when.thread == access.thread) continue;
     const bool one_warp = each.when.warp == mine.when.warp;
-    // Lanes that exchange volatile values of shared memory in turn rely on lockstep execution.
+    // Lanes that alternately exchange volatile values of shared memory rely on lockstep execution.
     const bool in_step = one_warp && access.region == kSharedRegion && each.is_volatile &&
                          mine.is_volatile && each.site != mine.site &&
                          (each.how == Access::atomic || how == Access::atomic);

@@ -1,4 +1,4 @@
-// The pool of workers behind run_team, lock-free on the caller's path: work is posted in one of a
+// The worker pool of run_team, lock-free on the caller's path: work is posted in one of a
 // few slots, and a counter inside each says how many workers are in it. A slot is released only
 // when that counter is 0, so a body never outlives its call.
 // Over 400 lines: posting, waiting and leaving are one protocol on the same slots.

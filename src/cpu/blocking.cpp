@@ -30,7 +30,7 @@ struct FewRows {
 constexpr FewRows kAxpy{4, Stream::axpy, 1024, 0}, kPanels{20, Stream::panels, 512, 1},
     kPanelsOfPages{2, Stream::panels, 128, 1}, kCopied{12, Stream::copied, 128, 12},
     kTransposed{12, Stream::copied, 512, 2}, kTransposedDots{1, Stream::copied, 2048, 1},
-    kDots{1, Stream::lines, 0, 0}, kStrips{1, Stream::strips, 0, 0};
+    kDots{1, Stream::dots, 0, 0}, kStrips{1, Stream::strips, 0, 0};
 
 /// The largest number of rows of A for which B is read in axpy form; with more, the first rows pack
 /// it. Where L3 is far, rows of B read together would evict each other from L2.
@@ -192,7 +192,7 @@ index_t most_in_place(index_t M, index_t K, index_t step, const void* data, int 
 
 index_t kc_block_depth(index_t K, int mr, int k_group_bytes, bool is_narrow) {
   // A panel of A is as large as L1, or a little more, so that a K just above a multiple is not cut
-  // once more. Like B it is read from L2 whatever its size, because B evicts it from L1; what
+  // again. Like B it is read from L2 whatever its size, because B evicts it from L1; what
   // matters is how rarely sums are stored and reloaded. Where L3 is far, a shallower KC block
   // allows a wider part of B, which a narrow B does not need. AMX is so fast that its sums must be
   // reloaded rarely. A narrow B that is deep leaves no room for rows of A: two KC
@@ -251,7 +251,7 @@ Blocking block_packed(const BlockingInput& in, index_t kc, int nr, int unit) {
   if (in.packs_only_b && !l3_is_far() && out.nc >= in.N && parts > 1)
     out.nc = round_up(ceil_div(in.N, parts), unit);
   // Sixteen tasks for each thread, so that a delayed thread does not delay the others; fewer where
-  // each packs its part of B or computes all of K by itself; but enough rows in each to amortise
+  // each packs its part of B or computes all of K alone; but enough rows in each to amortise
   // reading that part. Measured: bench/results/cpu/tuning.md.
   const index_t across = ceil_div(in.N, out.nc);
   out.shares_b = across == 1 || !l3_is_far();

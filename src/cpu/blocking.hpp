@@ -23,7 +23,7 @@ struct Caches {
   index_t l3 = 8 << 20;  ///< shared by several cores; some systems say the sum of a whole package
   index_t l2_ways = 16;
 };
-/// Cores with at least this much L1 have tuning of their own.
+/// Cores with at least this much L1 have their own tuning.
 constexpr index_t kLargeL1 = 48 << 10;
 /// The sizes that the system reports; the defaults above where it reports none.
 const Caches& caches();
@@ -61,7 +61,7 @@ bool rows_meet(index_t step);
 /// panel by panel, with packing fused into the first rows of A; packed block by block; in dot form,
 /// where its columns are contiguous; or, from the caches, in strips of as many columns as
 /// there are registers for their sums.
-enum class Stream : char { none, axpy, panels, copied, lines, strips };
+enum class Stream : char { none, axpy, panels, copied, dots, strips };
 
 /// Block sizes of one product, in elements; along K in K-groups.
 struct Blocking {

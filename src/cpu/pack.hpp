@@ -156,7 +156,7 @@ void pack_panels(typename V::k_group* dst, int width, const typename V::k_group*
   }
 }
 
-/// `count` converted elements, then the first once more, up to `width`.
+/// `count` converted elements, then the first again, up to `width`.
 template <class V, class Convert>
 void convert_line(float* dst, const typename Convert::source* src, int count, int width) {
   int i = 0;

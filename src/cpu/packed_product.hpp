@@ -37,7 +37,7 @@ constexpr index_t kPrefetchDepth = 256;
 constexpr index_t kShareColumns = 192;
 constexpr index_t kMostShares = kBlockOfC / kShareColumns + 1;
 
-/// Threads begin with ranges of tasks of their own, so that a thread works on the same part of C
+/// Threads begin with their own ranges of tasks, so that a thread works on the same part of C
 /// and B as in the last KC block or call. Where A's panels are shared, all begin together instead.
 /// Measured: bench/results/cpu/tuning.md.
 constexpr index_t kMostRanges = 16;
@@ -216,7 +216,7 @@ class Product {
   bool axpys() const { return blocks_.stream == Stream::axpy || one_kc_block(); }
   /// All of K in one KC block, with the sums in registers.
   bool one_kc_block() const {
-    return blocks_.stream == Stream::lines || blocks_.stream == Stream::strips;
+    return blocks_.stream == Stream::dots || blocks_.stream == Stream::strips;
   }
   /// Rows of A, rounded up to whole panels.
   index_t rows_of_sums() const { return round_up(call_.M, Table::kAxpyRows[axpy_]); }

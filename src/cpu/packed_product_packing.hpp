@@ -13,7 +13,7 @@ inline void Product<In, Out, Table>::pack_panels_of_b(KGroup* to, const Part& pa
                   j_end - j, part.k, call_.b_col, call_.b_row);
 }
 
-/// The columns of the next panel of a share, of which so many are left: two of two vectors
+/// The columns of the next panel of a share, given the number left: two of two vectors
 /// instead of one of three and one of one, which has too few sums to hide the latency of
 /// multiply-adds.
 /// Measured: bench/results/cpu/tuning.md.

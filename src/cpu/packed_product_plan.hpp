@@ -26,7 +26,7 @@ inline Product<In, Out, Table>::Product(const Gemm<In, Out>& call, const Table& 
   const auto bytes = static_cast<index_t>(sizeof(In));
   if (one_kc_block()) {
     // One or two rows of A are read unpacked where K-groups are single elements.
-    pack_a_ = blocks_.stream == Stream::lines &&
+    pack_a_ = blocks_.stream == Stream::dots &&
               (call.M > (call.a_col == 1 ? kDotRowsOfAnyA : 2) || kernels.group > 1);
     pack_b_ = false;
   } else if (blocks_.stream == Stream::axpy) {
@@ -109,8 +109,8 @@ inline auto Product<In, Out, Table>::needs() const -> Needs {
                  : 0;
   out.states = Workspace::rounded(size(out.a_shares + out.b_shares) * sizeof(State));
   const index_t a_rows =
-      blocks_.stream == Stream::axpy    ? rows_of_sums()
-      : blocks_.stream == Stream::lines ? call_.M
+      blocks_.stream == Stream::axpy   ? rows_of_sums()
+      : blocks_.stream == Stream::dots ? call_.M
       : blocks_.stream == Stream::copied
           ? round_up(blocks_.mc, kernels_.rows)
           : std::max(round_up(block_rows(), kernels_.rows), round_up(first_rows_, kernels_.rows));

@@ -61,7 +61,7 @@ inline void Product<In, Out, Table>::run_unpacked(int worker, const Part& part) 
   }
   const ElementA<In>* a = call_.A + part.k0 * call_.a_col;
   const int rows =
-      blocks_.stream == Stream::lines ? static_cast<int>(call_.M) : Table::kAxpyRows[axpy_];
+      blocks_.stream == Stream::dots ? static_cast<int>(call_.M) : Table::kAxpyRows[axpy_];
   KGroup* const panels = own_a(worker);
   if (pack_a_) kernels_.pack_a(panels, rows, source(a), call_.M, part.k, call_.a_row, call_.a_col);
   // The row sums at the end of panel i, which correct for shifted signs.
@@ -71,7 +71,7 @@ inline void Product<In, Out, Table>::run_unpacked(int worker, const Part& part) 
                    : nullptr;
   };
   Sum* const sums = micro.c;
-  if (blocks_.stream == Stream::lines) {
+  if (blocks_.stream == Stream::dots) {
     micro.a = pack_a_ ? panels : in_k_groups(a);
     micro.a_row = pack_a_ ? 1 : call_.a_row, micro.a_k = pack_a_ ? rows : call_.a_col;
     micro.b_k = call_.b_col;

@@ -17,7 +17,7 @@ namespace {
 // Sum (r, v) is register 8 + r + 8 v; B's rows alternate between 0, 1, 2 and 3, 4, 5; A's elements
 // between 6 and 7. P: ps or pd; S: ss or sd; E: bytes of a K-group; MUL(a, b, c): the multiply-add
 // of K-groups; AT(E, r, k): where K-group (r, k) of A is, in a panel or in rows. Row k + 2 of B
-// is k rows behind b.
+// is k rows after b.
 // clang-format off
 #define TESSERA_IN_PANEL(E, r, k) E "*(8*(" #k ")+" #r ")(%[a])"
 #define TESSERA_IN_ROWS(E, r, k) TESSERA_ROW_##r(E "*(" #k ")")

@@ -1,4 +1,4 @@
-// Split K as a batch of products into sums of their own, which are then added row by row.
+// Split K as a batch of products into separate sums, which are then added row by row.
 #include "tessera/cpu/split_k.hpp"
 
 #include <algorithm>

@@ -37,7 +37,7 @@ void axpy(const MicroTile<typename V::k_group, typename V::sum>& call) {
   constexpr int depth = (Rows > 12 ? 16 : 8) / (group > 1 ? 2 : 1);
   constexpr int wide = Rows <= 2 ? 4 : group == 1 || Rows > 8 ? 1 : Rows == 4 ? group : 2;
   // Rows that one pointer addresses: three, as in a micro-tile, or all. The compiler would spill
-  // surplus pointers to vector registers, and moving them back waits behind multiply-adds.
+  // surplus pointers to vector registers, and moving them back waits for multiply-adds.
   constexpr int near = Rows > 4 ? 16 : 3;
   const index_t b_k = call.b_k, c_row = call.c_row, ahead = depth * group * b_k;
   constexpr index_t bytes = sizeof(Source);
@@ -381,7 +381,7 @@ void dot_transposed(const MicroTile<typename V::k_group, typename V::sum>& call)
       constexpr int half = V::lanes / 2;
       index_t line_at[V::lanes];
       for (int i = 0; !Whole && i < V::lanes; ++i) line_at[i] = lesser(i, lines - 1) * call.b_k;
-      // Forced inlining for whole groups, which the compiler would not do by itself. Measured:
+      // Forced inlining for whole groups, which the compiler would not do. Measured:
       // bench/results/cpu/tuning.md.
       const auto each_of = [&]<int N>(const auto& body) __attribute__((always_inline)) {
         if constexpr (Whole) {
@@ -433,7 +433,7 @@ void dot_transposed(const MicroTile<typename V::k_group, typename V::sum>& call)
         const auto next = [&](index_t k_groups) {
           k += k_groups, a += k_groups * a_k, b += k_groups * group;
         };
-        // The groups in turn, each with a whole cache line.
+        // The groups alternate, each with a whole cache line.
         const auto transpose_and_add_apart = [&]<int... G>(std::integer_sequence<int, G...>) {
           for (; k + V::lanes <= whole; next(V::lanes))
             ((transpose_and_add.template operator()<G, 1>(0), next(half),
@@ -442,7 +442,7 @@ void dot_transposed(const MicroTile<typename V::k_group, typename V::sum>& call)
         };
         if constexpr (!Together) transpose_and_add_apart(std::make_integer_sequence<int, Groups>());
         for (; k + half <= whole; next(half)) transpose_and_add_all(0);
-        // The rest, once more with what came before it.
+        // The rest, overlapping the columns before it.
         if (const int rest = static_cast<int>(whole - k); rest > 0) {
           a -= (half - rest) * a_k, b -= (half - rest) * group, k = whole;
           transpose_and_add_all(half - rest);

@@ -254,7 +254,7 @@ struct Unconverted {
   }
 
  private:
-  /// One element of each row in turn.
+  /// One element of each row after another.
   static __m512i zipped(__m256i a, __m256i b) {
     const __m512i order =
         _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,

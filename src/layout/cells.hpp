@@ -46,7 +46,7 @@ struct Panel {
             const std::function<Cell(index_t row, index_t column)>& cell_of) const;
 };
 
-/// The width of a cell that has room for so many characters.
+/// The width of a cell for this many characters.
 int width_for(std::size_t characters);
 
 }  // namespace tessera::picture

@@ -1,5 +1,5 @@
 // One recursive-descent reader that evaluates as it goes, and knows the column of whatever it
-// refuses. The functions it calls are a table of their own, expression_functions.cpp.
+// refuses. The functions it calls are a table, expression_functions.cpp.
 //
 //   expression := primary [':' primary] { '(' arguments ')' }
 //   primary    := number | '?' | '(' expressions ')' | '<' expressions '>' | name '(' arguments ')'
@@ -267,7 +267,7 @@ std::string caret(std::string_view text, std::size_t column) {
   std::string out(text);
   for (char& c : out)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  // Continuation bytes of UTF-8 take no place of their own.
+  // Continuation bytes of UTF-8 take no column.
   std::size_t width = 0;
   for (std::size_t i = 0; i < column && i < text.size(); ++i)
     width += (static_cast<unsigned char>(text[i]) & 0xc0u) != 0x80u;

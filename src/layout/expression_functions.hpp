@@ -20,7 +20,7 @@ struct Function {
 /// Null where there is none.
 const Function* find_function(std::string_view name);
 
-/// What to say where there is none: "there is no function 'row_majr'; did you mean ...?"
+/// The message for an unknown name: "there is no function 'row_majr'; did you mean ...?"
 std::string unknown_function(std::string_view name);
 
 }  // namespace tessera::expression

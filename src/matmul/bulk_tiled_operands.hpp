@@ -1,4 +1,4 @@
-// The operands of a problem as `bulk_tiled` takes them (kernels/bulk_tiled.hpp), whatever engine
+// The operands of a problem as `bulk_tiled` takes them (kernels/bulk_tiled.hpp), for any engine
 // runs it: with maps for bulk copies. Private to src/matmul.
 #pragma once
 

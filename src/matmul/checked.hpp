@@ -1,4 +1,4 @@
-// The kernels of the ladder compiled once more, for the checker: a file for each, made from
+// The kernels of the ladder compiled again, for the checker: a file for each, made from
 // checked_kernel.cpp.in or called checked_NAME.cpp, is compiled with TESSERA_CHECK=1. Private to
 // src/matmul; see ladder.hpp for the kernels as they run.
 #pragma once

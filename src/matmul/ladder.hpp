@@ -1,4 +1,4 @@
-// The kernels of the ladder as compiled functions: the list is ladder.inc, and a file of its own,
+// The kernels of the ladder as compiled functions: the list is ladder.inc, and its file,
 // made from ladder_kernel.cpp.in, instantiates each for its element types and tile shapes. Private
 // to src/matmul.
 #pragma once
@@ -37,7 +37,7 @@ std::span<const LadderEntry> ladder();
 /// By name; throws Error(argument) with the nearest known name.
 const LadderEntry& find_entry(std::string_view name);
 
-// run_NAME(call) of each kernel, and entry_of_NAME() of those that have a file of their own.
+// run_NAME(call) of each kernel, and entry_of_NAME() of those that have their own file.
 #define TESSERA_LADDER(name, ...) void run_##name(const LadderCall& call);
 #define TESSERA_LADDER_HOST(name) LadderEntry entry_of_##name();
 #define TESSERA_LADDER_UNITS(name, ...) TESSERA_LADDER(name) TESSERA_LADDER_HOST(name)

@@ -1,5 +1,5 @@
-// The error for memory that would be written while it is read, or written twice: a type of its own,
-// since Python has an exception of its own for it.
+// The error for memory that would be written while it is read, or written twice: its own type,
+// since Python has its own exception for it.
 #pragma once
 
 #include "tessera/core/error.hpp"

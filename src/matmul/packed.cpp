@@ -8,7 +8,7 @@ namespace tessera::detail {
 
 namespace {
 
-constexpr TileShape kNoTile[] = {TileShape{}};  // it blocks for the caches by itself
+constexpr TileShape kNoTile[] = {TileShape{}};  // it does its own cache blocking
 
 template <bool SplitK>
 void run_packed(const LadderCall& call) {

@@ -43,7 +43,7 @@ cpu::Gemm<In, Out> gemm_of(const Problem& p, const void* A, const void* B, void*
   return gemm;
 }
 
-/// sums += A * B as the chains of sums go on over a further part of K: see cpu::Chain. `p` is this
+/// sums += A * B where the chains continue over a further part of K: see cpu::Chain. `p` is this
 /// part of a product of the packed path into the type of its sums, of alpha 1 and beta 0.
 void go_on(const Problem& p, const void* A, const void* B, void* sums, int threads);
 

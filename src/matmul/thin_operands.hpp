@@ -33,7 +33,7 @@ void with_thin_operands(const Problem& p, const void* a, const void* b, void* c,
   });
 }
 
-/// ThinTiled<tile> for the tile of the list that is asked for; of a large operand that is not
+/// ThinTiled<tile> for the requested tile of the list; of a large operand that is not
 /// K-major, all rows of an instruction.
 template <class Tiles>
 struct ThinLadder;

@@ -1,4 +1,4 @@
-// See tuning.hpp, and tuned.hpp for what make_plan() asks.
+// See tuning.hpp; tuned.hpp has what make_plan() uses.
 #include "tessera/matmul/tuning.hpp"
 
 #include <cctype>

@@ -65,7 +65,7 @@ long double silu(long double x) {
   return std::isinf(x) ? -0.L : x * std::exp(x) / (1 + std::exp(x));
 }
 
-/// The epilogue once more, in the order alpha, beta, bias, activation, clamp; on purpose not the
+/// The epilogue again, in the order alpha, beta, bias, activation, clamp; on purpose not the
 /// kernels' code.
 template <class Acc>
 Acc epilogue(const Problem& p, Acc sum, Acc old, Acc bias) {

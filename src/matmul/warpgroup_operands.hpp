@@ -1,4 +1,4 @@
-// The operands of a problem as `warpgroup` takes them (kernels/warpgroup_tiled.hpp), whatever
+// The operands of a problem as `warpgroup` takes them (kernels/warpgroup_tiled.hpp), for any
 // engine runs it: with maps for bulk copies. Private to src/matmul.
 #pragma once
 
@@ -36,7 +36,7 @@ void with_bulk_operands(const Problem& p, const void* a, const void* b, void* c,
   });
 }
 
-/// Kernel<tile> for the tile of the list that is asked for.
+/// Kernel<tile> for the requested tile of the list.
 template <class Tiles>
 struct WarpgroupLadder;
 template <int Typed, TileShape... Tiles>

@@ -1,6 +1,6 @@
 // A forked process that answers questions. Foreign libraries and single kernels each run in one, so
 // that a crash, a spinning thread pool or an environment variable of one never affects another or
-// the results already measured. Start children before this process has threads of its own; they end
+// the results already measured. Start children before this process has its own threads; they end
 // with it.
 #pragma once
 
@@ -25,7 +25,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// The child's answer, waiting at most `seconds` (0: for ever). Between two questions the child
+  /// The child's answer, waiting at most `seconds` (0: forever). Between two questions the child
   /// is stopped. Throws what the answer threw, or Error(failed) if the child crashed or was too
   /// slow; such a child is gone, and later questions throw the same. Throws Interrupted at a noted
   /// signal.

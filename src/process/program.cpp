@@ -22,7 +22,7 @@ namespace tessera::process {
 
 namespace {
 
-/// A process group of its own, so that the children of a compiler can be ended with it; and default
+/// Its own process group, so that the children of a compiler can be ended with it; and default
 /// handlers for the signals that the command ignores.
 void set_attributes(posix_spawnattr_t& attributes, const ProgramRun& run) {
   sigset_t ordinary;

@@ -30,7 +30,7 @@ void limit(int what, rlim_t most) {
 }
 
 #if defined(LANDLOCK_ACCESS_FS_WRITE_FILE)
-/// Files outside of the folder can no longer be written, made or removed. An older kernel, or one
+/// Files outside the folder can no longer be written, made or removed. An older kernel, or one
 /// without Landlock, leaves that to the limits.
 void allow_writing_only_in(const char* folder) {
   const std::uint64_t writing = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |

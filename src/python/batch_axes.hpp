@@ -21,7 +21,7 @@ struct Products {
   std::vector<BatchAxis> axes;
 
   index_t count() const;
-  /// Axes of one product vanish; two in step become one; one that goes on where the rows
+  /// Axes of one product vanish; two in step become one; one that continues where the rows
   /// of A and C end, with the same B, becomes rows (unless `keep_rows`: a bias for each row).
   void simplify(bool keep_rows);
   /// Do elements of C share memory with one another, or with A or B? Of a single product it says

@@ -144,7 +144,7 @@ PyMethodDef definition = {"matmul", reinterpret_cast<PyCFunction>(reinterpret_ca
 
 void add_matmul(nb::module_& m) {
   const nb::module_ module = nb::module_::import_("numpy");
-  const auto kept = [](nb::object object) { return object.release().ptr(); };  // for ever
+  const auto kept = [](nb::object object) { return object.release().ptr(); };  // forever
   numpy = {kept(module.attr("ndarray")), kept(module.attr("empty")),
            kept(module.attr("dtype")("float32")), kept(module.attr("dtype")("float64"))};
   const char* const device = std::getenv("TESSERA_DEVICE");

@@ -110,7 +110,7 @@ std::string multiplied_text() {
   throw nb::buffer_error(cat("matmul: ", name, " is read-only").c_str());
 }
 
-/// In bytes, of elements side by side: what a buffer without strides of its own means.
+/// In bytes, of elements side by side: what a buffer without its own strides means.
 std::vector<index_t> dense_strides(const std::vector<index_t>& shape, index_t bytes) {
   std::vector<index_t> out(shape.size());
   for (std::size_t i = shape.size(); i-- > 0; bytes *= shape[i]) out[i] = bytes;
@@ -143,7 +143,7 @@ nb::object capsule_of(nb::handle array, Access access) {
 
 bool is_numpy(nb::handle array) {
   static PyObject* const ndarray =
-      nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();  // for ever
+      nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();  // forever
   return PyObject_TypeCheck(array.ptr(), reinterpret_cast<PyTypeObject*>(ndarray)) != 0;
 }
 

@@ -18,7 +18,7 @@ std::size_t text_width() {
   return columns == 0 ? most : std::min(columns, most);
 }
 
-/// The column of the descriptions. On a narrow terminal each name has a line of its own.
+/// The column of the descriptions. On a narrow terminal each name has its own line.
 std::size_t text_column() { return text_width() < 70 ? 8 : 32; }
 
 /// Breaks `text` into lines of at most `width` and indents all but the first.

@@ -272,7 +272,7 @@ void BlockScheduler::give_way(int thread, const Poll& poll) {
     s.moved = true;
   last = poll;
   // Without an address it is a loop of plain accesses, which may count its iterations: it need not
-  // wait for ever.
+  // wait forever.
   s.round_may_end = s.round_may_end || poll.address == nullptr;
   if (++s.polls_in_round >= s.round_length) s.quiet_round();
   s.block();

@@ -45,10 +45,10 @@ class Residents {
     std::uint64_t since = 0;  ///< the progress counter when the rounds began
     int rounds = 0;
   };
-  /// All threads of a block have polled without success once more. After `enough` such rounds of
+  /// All threads of a block have polled without success again. After `enough` such rounds of
   /// every block without other progress, no block can continue.
   Verdict rest(Rest& mine, int enough);
-  /// One of its threads goes on.
+  /// One of its threads continues.
   void go_on(Rest& mine);
   /// How many other blocks wait, and how many have not started; empty where there are none.
   std::string others_text();
