@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tessera check: kernels of the ladder; what it prints, scripts against, refuses, and its exit codes."""
+"""tessera check: kernels of the ladder: output for people and scripts, errors, exit codes."""
 import xml.etree.ElementTree
 
 import harness

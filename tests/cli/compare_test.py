@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tessera compare: the JSON contract, every type, order and option, and what is refused."""
+"""tessera compare: the JSON contract, every type, order and option, and errors."""
 import resource
 import shlex
 

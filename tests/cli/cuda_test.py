@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""--device cuda where no GPU can be used: one sentence and exit code 4, and the command itself needs no driver."""
+"""--device cuda without a GPU: one message and exit code 4; the command needs no driver."""
 import os
 import pathlib
 import re

@@ -1,5 +1,5 @@
 // Makes a chosen call of a process fail: fault_test.py loads this library in front of the command
-// (LD_PRELOAD). What is not chosen is passed on; nothing in here allocates.
+// (LD_PRELOAD). Other calls are passed on; this library never allocates.
 //
 //   TESSERA_FAULT=KIND:AT:HOW     the call number AT of that kind, counted from 1 in each process;
 //                                 "AT+" means it and all that follow

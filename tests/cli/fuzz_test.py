@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random command lines: whatever is typed, the command ends with a documented exit code and says why."""
+"""Random command lines: the command always ends with a documented exit code and a message."""
 import random
 import subprocess
 

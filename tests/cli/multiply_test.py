@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tessera multiply: what it computes, reads and writes."""
+"""tessera multiply: results, inputs and outputs."""
 import math
 import os
 import random

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tessera plan: what it reads, prints and refuses."""
+"""tessera plan: inputs, output and errors."""
 import json
 
 import harness

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`tessera tune` without a GPU, and products that take what a file of it says."""
+"""`tessera tune` without a GPU, and products that use its file."""
 import harness
 
 SIZES = ["-m", 64, "-n", 64, "-k", 64]

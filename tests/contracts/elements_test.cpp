@@ -1,5 +1,5 @@
-// Accesses to elements that do not exist, with contracts on whatever the build says: reported with
-// element, shape, line, and in a kernel with block and thread. Nothing dies.
+// Accesses to elements that do not exist, with contracts always on: reported with
+// element, shape, line, and in a kernel with block and thread. Nothing crashes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // GELU, SiLU and their exponential against the C library in double: every binade of f32, the
-// limits, and what must not be lost at either end.
+// limits, and precision at either end.
 #include "tessera/core/activation.hpp"
 
 #include <gtest/gtest.h>

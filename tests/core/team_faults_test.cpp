@@ -1,6 +1,6 @@
 // Workers and what happens to a process: a fault that the program handles is handled in a worker
 // too, with the floating-point exceptions that its caller traps, and a stopped process
-// learns nothing from that. Also where a worker is woken.
+// does not count as slow. Also where a worker is woken.
 #include <fenv.h>
 #include <gtest/gtest.h>
 #include <sched.h>

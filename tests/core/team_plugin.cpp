@@ -1,4 +1,4 @@
-// What a plugin is to the process that loads it: the thread pool inside, and one function.
+// A plugin that contains the thread pool, with one function.
 #include <vector>
 
 #include "tessera/core/parallel.hpp"

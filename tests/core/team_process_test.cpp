@@ -1,5 +1,5 @@
-// The team of threads, whatever a process may do: fork, signals, small stacks, pinned threads,
-// plugins, no more threads.
+// The team of threads in difficult processes: fork, signals, small stacks, pinned threads,
+// plugins, no further threads.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sched.h>

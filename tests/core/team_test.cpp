@@ -1,5 +1,5 @@
-// The team of threads: every piece once, nobody inside after the call, and no caller held up or
-// hung, nested or in crowds.
+// The team of threads: every item once, no worker inside after the call, and no caller delayed or
+// blocked, nested or with many others.
 #include "tessera/core/team.hpp"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// What a learner is told of a compiler's errors: messages as GCC 12 and Clang 14 write them.
+// The explanations of a compiler's errors: messages as GCC 12 and Clang 14 write them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

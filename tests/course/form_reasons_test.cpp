@@ -1,5 +1,5 @@
-// Lines in another form than C++'s or the course's, each with GCC 12's message for it: what the
-// learner is told, and that lines which only look alike are told nothing.
+// Lines that are not valid C++ or not the course's form, each with GCC 12's message: the
+// explanation, and that similar valid lines get none.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,5 +1,5 @@
 // A learner's program on a GPU, with a script for nvcc and its program: what is compiled, and what
-// the learner is told of the result.
+// the answer says about the result.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// Many products at once have the bits that each has alone: strided and general batches, few and
+// Batched products have the same bits as single ones: strided and general batches, few and
 // many, small and large, any number of threads.
 #include "tessera/cpu/batch.hpp"
 

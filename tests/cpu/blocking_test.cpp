@@ -1,4 +1,4 @@
-// How products are cut into tasks: what threads get of them, whatever the shape.
+// How products are cut into tasks, and the share of each thread, for any shape.
 #include "blocking.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What is said of the route of a product: the names change where gemm() does.
+// The reported route of a product: the names change where gemm() does.
 #include "cpu/gemm_route.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // K-groups of several elements that microkernels read in place: bf16 in pairs, bytes in fours.
-// Such an entry makes, bit for bit, what the packed one makes of the same operands.
+// Such an entry gives the same bits as the packed one.
 #include <gtest/gtest.h>
 
 #include <algorithm>

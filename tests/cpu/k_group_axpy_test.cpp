@@ -1,5 +1,5 @@
-// Sweeps of elements that share a K-group (pairs of bf16, bytes), which read B unpacked: the bits
-// of micro-tiles of packed panels, for every number of rows and columns and every rest of K, and
+// The axpy form of elements that share a K-group (pairs of bf16, bytes), with B unpacked: the bits
+// of micro-tiles of packed panels, for all numbers of rows and columns and remainders of K, and
 // nothing is read beyond B.
 #include <gtest/gtest.h>
 

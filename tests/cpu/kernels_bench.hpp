@@ -1,4 +1,4 @@
-// Micro-tiles between pages that nobody may touch, and the chains that they must make.
+// Micro-tiles between guard pages, and the chains that they must compute.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Epilogues in the microkernels and beside them: all are the one epilogue.
+// Epilogues in the microkernels and outside: all give the same bits.
 #include <gtest/gtest.h>
 
 #include <array>

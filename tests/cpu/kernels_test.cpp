@@ -1,6 +1,6 @@
 // The microkernels of every instruction set that this CPU runs, each entry of its table alone,
 // against scalar chains of fused multiply-adds, bit for bit; and `finish` against core/finish.hpp.
-// Operands and results lie against pages that end the program when touched.
+// Operands and results end at guard pages.
 #include "kernels.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Numbers that trip products up: graded, cancelling, subnormal, overflowing, NaN, infinite, signed
+// Difficult numbers: graded, cancelling, subnormal, overflowing, NaN, infinite, signed
 // zeros.
 #include "cpu/numerics.hpp"
 

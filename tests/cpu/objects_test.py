@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is compiled for one instruction set stays there: no object of kernels_<isa>.cpp shares a function with others.
+"""Code for one instruction set stays in its object: no object of kernels_<isa>.cpp shares a function with others.
 
 The linker keeps one of several shared (weak) functions. Were it the one of a wider instruction set, a narrower CPU would die
 of it. Functions of a file's own vector types are local; a debug build, which inlines nothing, shares others.

@@ -1,4 +1,4 @@
-// Products in other people's processes: crowds of callers, calls inside parallel regions, forks,
+// Products in difficult processes: many callers, calls inside parallel regions, forks,
 // signals, small stacks, no memory, no threads. The bits never change and nothing hangs.
 #include "support/process.hpp"
 

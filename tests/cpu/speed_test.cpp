@@ -1,4 +1,4 @@
-// The speed of this core, as estimates of work take it: measured, bounded, and never lower than it
+// The speed of this core, for estimates of work: measured, bounded, and never lower than it
 // was.
 #include "speed.hpp"
 

@@ -1,4 +1,4 @@
-// The order of summation, found from outside: the tree of additions behind each element of C is the
+// The order of summation, found from results: the tree of additions of each element of C is the
 // sequential chain, for every position, alignment, transposition and number of threads.
 //
 // The idea is FPRev's (Xie, Gao, Wang, "FPRev: Revealing the Order of Floating-Point Summation",

@@ -1,5 +1,5 @@
-// Memory for packing: aligned, apart, kept for the next call, given back, and not had without an
-// end.
+// Memory for packing: aligned, separate, kept for the next call, freed, and
+// bounded.
 #include "cpu/workspace.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads what every kernel of the library became for sm_80 and sm_90a: its PTX and its registers, as the build left them in
+"""Reads the machine code of every kernel for sm_80 and sm_90a: its PTX and its registers, as the build left them in
 machine_code. Each kernel of the ladder is there for each type; nothing spills or lives in local memory, blocks have the registers
 they need, and the instructions that a kernel is about are there. And compiles what a GPU does not have, which is refused with a
 sentence. Exits with 77 (skipped) where there is no nvcc.

@@ -1,4 +1,4 @@
-// The CUDA engine on a GPU: what each verb of a kernel does there is what it does on the CPU, and
+// The CUDA engine on a GPU: each function of the kernel language does the same as on the CPU, and
 // calls keep the order of their stream.
 #include <cuda_runtime_api.h>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// What goes wrong on a GPU: each fault has its message, the first is the one that counts, and what
-// was wrong before a call is not blamed on it.
+// Faults on a GPU: each has its message, the first one counts, and an error from
+// before a call is not attributed to it.
 #include <cuda_runtime_api.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

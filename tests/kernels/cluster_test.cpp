@@ -1,5 +1,5 @@
 // The kernel of warpgroup units in clusters: blocks that share tiles of A or B by copies into all
-// of them give the bits of blocks that load all by themselves, whatever the extents and the order.
+// of them give the bits of blocks that load everything, for any extents and order.
 #include <gtest/gtest.h>
 
 #include <cstring>

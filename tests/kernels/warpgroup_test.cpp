@@ -1,6 +1,6 @@
 // The kernel of warpgroup units on the CPU engine: maps, swizzles, descriptors and phases as on a
-// GPU, byte by byte. Random extents, orders and epilogues in every tile, and the same bits whatever
-// the tile and the order of threads.
+// GPU, byte by byte. Random extents, orders and epilogues in every tile, and the same bits for
+// any tile and order of threads.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// The language of `tessera layout eval`: values, mistakes with their place, and hostile text.
+// The language of `tessera layout eval`: values, errors with their position, and hostile text.
 #include "tessera/layout/expression.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What a checked batch refuses, and how that is said; C stays as it was. Overlaps of many matrices
+// The errors of a checked batch; C stays as it was. Overlaps of many matrices
 // are compared with a count of who writes each element.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The checked batches: each product has the bits that it has alone, for every type, stride and
+// The checked batches: each product has the bits of a single call, for every type, stride and
 // count, and no other element is touched. What is refused is in batch_refusals_test.cpp.
 #include "tessera/matmul/batch.hpp"
 

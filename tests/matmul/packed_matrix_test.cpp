@@ -1,5 +1,5 @@
 // The checked PackedMatrix: the bits of the product with the matrix itself for every type, stride
-// and epilogue; what is refused and how that is said; one matrix in the hands of many callers.
+// and epilogue; its errors; one matrix used by many callers.
 #include "tessera/matmul/packed_matrix.hpp"
 
 #include <gmock/gmock.h>

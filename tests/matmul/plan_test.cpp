@@ -1,5 +1,5 @@
-// Plans: which algorithm and tile are chosen and why, which requests are refused and how that is
-// said, text both ways. Any text at all is a problem, a plan or a tile, or an Error.
+// Plans: which algorithm and tile are chosen and why, errors, and
+// text in both directions. Any text at all is a problem, a plan or a tile, or an Error.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

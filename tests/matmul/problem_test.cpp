@@ -1,5 +1,5 @@
-// Matrices and problems: what a leading dimension means, which shapes, types and overlaps are
-// refused and how that is said, text both ways.
+// Matrices and problems: what a leading dimension means, errors of shapes, types and overlaps,
+// text in both directions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

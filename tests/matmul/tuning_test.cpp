@@ -1,4 +1,4 @@
-// What tuning found as text and back, which products it is of, and when a file is ignored.
+// Tuning results as text and back, their products, and when a file is ignored.
 #include "tessera/matmul/tuning.hpp"
 
 #include <gmock/gmock.h>

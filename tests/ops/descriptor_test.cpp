@@ -1,5 +1,5 @@
 // Descriptors of matrix units from layouts and swizzles: the fields of known tiles, and that the
-// unit, told by them, reads every element where the layout puts it.
+// unit, given these, reads every element where the layout puts it.
 #include "tessera/ops/descriptor.hpp"
 
 #include <gtest/gtest.h>

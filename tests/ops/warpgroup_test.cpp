@@ -1,5 +1,5 @@
-// The matrix units of a warpgroup on the CPU engine: every kind of instruction, and what is
-// refused.
+// The matrix units of a warpgroup on the CPU engine: every kind of instruction, and
+// errors.
 #include "tessera/ops/warpgroup.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What is changed between the compiler and the assembler.
+// The changes between the compiler and the assembler.
 #include "plain_cuda/assembly.hpp"
 
 #include <gtest/gtest.h>

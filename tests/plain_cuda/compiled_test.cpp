@@ -1,4 +1,4 @@
-// What the rewriter makes of CUDA compiles, and launches what it must, where it must.
+// The rewriter's output compiles, and launches the right kernels in the right places.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

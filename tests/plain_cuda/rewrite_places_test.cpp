@@ -1,4 +1,4 @@
-// Whatever the text: tokens keep their places, white space changes nothing, time is linear.
+// For any text: tokens keep their positions, white space changes nothing, time is linear.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Texts of CUDA without what does not matter for their comparison.
+// Normalizes CUDA texts for comparison.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-"""What is given beside arrays: another kind of value is a TypeError of one sentence, and element types and devices have one set of
+"""Arguments besides arrays: a wrong type is a TypeError of one sentence, and element types and devices have one set of
 spellings everywhere."""
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""tessera.matmul on NumPy arrays: against numpy.matmul, and what it refuses."""
+"""tessera.matmul on NumPy arrays: against numpy.matmul, and errors."""
 import itertools
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""check and explain: what the command says, as objects."""
+"""check and explain: the command's reports as objects."""
 import pathlib
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The package is typed: the stub of the compiled module names what is there, with the same arguments."""
+"""The package is typed: the stub of the compiled module has its names, with the same arguments."""
 import ast
 import inspect
 import os

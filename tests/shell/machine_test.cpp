@@ -1,4 +1,4 @@
-// What the command finds out of the machine: how busy others keep its processors.
+// The load of the machine by other processes.
 #include "shell/machine.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Maps of bulk copies: their arguments for the operands that kernels have, and what is refused.
+// Maps of bulk copies: their arguments for the operands of kernels, and errors.
 #include "tessera/simt/bulk_map.hpp"
 
 #include <gmock/gmock.h>

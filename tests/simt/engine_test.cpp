@@ -1,4 +1,4 @@
-// The CPU engine where all goes well: positions, barriers, warps, atomics, orders; and launches
+// The CPU engine without faults: positions, barriers, warps, atomics, orders; and launches
 // that are refused.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

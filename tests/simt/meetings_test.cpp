@@ -1,4 +1,4 @@
-// Verbs of the lanes that a mask names, and named barriers: what they give in every order of the
+// Warp functions with masks, and named barriers: their results in every order of the
 // threads, and how each misuse ends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a process does to the threads in it: small stacks, stacks that cannot be had, signals.
+// Conditions of a process: small stacks, failed allocations of stacks, signals.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A buffer whose elements know their place, with guards in front and behind: what a view reads can
+// A buffer whose elements hold their index, with guards at both ends: what a view reads can
 // be compared with index arithmetic, and a write outside is found.
 #pragma once
 
