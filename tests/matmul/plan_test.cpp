@@ -143,7 +143,7 @@ TEST(Plan, ImpossibleRequestsAreRefusedWithTheReason) {
                   Category::argument),
               HasSubstr("not built in for f16 (built: 32x32x64, 16x16x16)"));
   EXPECT_THAT(refusal([&] { make_plan(p, {.device = "gpu"}); }, Category::argument),
-              HasSubstr("cpu, cuda or cuda:N"));
+              HasSubstr("cpu, cuda, cuda:N, opencl:N or hip:N"));
   EXPECT_THAT(refusal([&] { make_plan(p, {.threads = -1}); }, Category::argument), HasSubstr("-1"));
   EXPECT_THAT(refusal([&] { make_plan(parse_problem("m=1 n=1 k=1 in=i32 alpha=0.5")); },
                       Category::argument),
