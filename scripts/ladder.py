@@ -142,33 +142,6 @@ def line(cells):
     return "| " + " | ".join(cells) + " |\n"
 
 
-def change(before, after):
-    if abs(before - after) < 0.05 * max(before, after) or before == after:
-        return f"{three_digits(after)}, nearly as before"
-    if before == 0 or after == 0:
-        return f"{three_digits(after)} instead of {three_digits(before)}"
-    factor = max(before, after) / min(before, after)
-    return f"{three_digits(after)} instead of {three_digits(before)}, {factor:.1f} times {'less' if after < before else 'more'}"
-
-
-def measured_changes(old, new):
-    """The changes that a GPU counted, as far as it counted both steps."""
-    pairs = [(word, getattr(old, key, None), getattr(new, key, None)) for word, key in
-             (("sectors", "sectors"), ("wavefronts", "wavefronts"), ("memory instructions", "instructions"), ("all instructions", "executed"))]
-    said = [f"{word} {change(before, after)}" for word, before, after in pairs if before is not None and after is not None]
-    return f" A GPU counted: {'; '.join(said)}." if said else ""
-
-
-def explanation(name, steps, seen):
-    """What a step does less of, in counts."""
-    before = BEFORE.get(name, STEPS[STEPS.index(name) - 1])
-    old, new = steps[before], steps[name]
-    return (f"- `{name}` after `{before}`: sectors {change(old.sectors, new.sectors)}; wavefronts "
-            f"{change(old.wavefronts, new.wavefronts)}; memory instructions {change(old.instructions, new.instructions)}; barriers "
-            f"{change(old.barriers, new.barriers)}. It is bound by {new.busiest}: at most {three_digits(new.bound)} TFLOP/s, the step "
-            f"before {three_digits(old.bound)}.{measured_changes(seen.get(before), seen.get(name))}\n")
-
-
 def both(name, key, steps, seen):
     """A count of the checker, and what a GPU counted."""
     found = getattr(seen.get(name), key, None)
@@ -208,7 +181,6 @@ def tables(counted, results, source, seen, seen_source, made, others):
     out += (f", and by Nsight Compute\nin a product of {' x '.join(map(str, MEASURED))}, `{seen_source}`.\n\n" if seen else
             ".\nNo file of what a GPU counted is committed yet.\n\n")
     out += counts_table(steps, seen)
-    out += "\n" + "".join(explanation(name, steps, seen) for name in STEPS[1:])
     return out + "\n" + machine_code_table(made, counted)
 
 
