@@ -144,6 +144,10 @@ def algorithm(value: Any, call: str = "matmul") -> str:
     return text("algorithm", value, "'auto' or a name that tessera.algorithms() lists", call)
 
 
+def arithmetic(value: Any, call: str = "matmul") -> str:
+    return text("arithmetic", value, "'chain' or 'lanes'", call)
+
+
 def activation(value: Any, call: str = "matmul") -> str | None:
     return text_or_none("activation", value, "None, 'relu', 'gelu' or 'silu'", call)
 

@@ -71,16 +71,17 @@ def _beta(beta, c, out):
     return beta
 
 
-def _options(alpha, beta, c, out, activation, algorithm, tile, threads):
+def _options(alpha, beta, c, out, activation, algorithm, tile, threads, arithmetic):
     return {"alpha": _arguments.number("alpha", alpha), "beta": _beta(beta, c, out), "activation": _arguments.activation(activation),
-            "algorithm": _arguments.algorithm(algorithm), "tile": _arguments.tile(tile), "threads": _arguments.threads(threads)}
+            "algorithm": _arguments.algorithm(algorithm), "tile": _arguments.tile(tile), "threads": _arguments.threads(threads),
+            "arithmetic": _arguments.arithmetic(arithmetic)}
 
 
 def matmul(a, b, /, *, out=None, transpose_a=False, transpose_b=False, alpha=1.0, beta=None, c=None, bias=None,
-           activation=None, dtype=None, algorithm="auto", tile=None, device=None, threads=None):
+           activation=None, dtype=None, algorithm="auto", tile=None, device=None, threads=None, arithmetic="chain"):
     a, b, dtype = _widened(a, b, dtype, out)
     left, right = _left_and_right(a, b, transpose_a, transpose_b)
-    options = _options(alpha, beta, c, out, activation, algorithm, tile, threads)
+    options = _options(alpha, beta, c, out, activation, algorithm, tile, threads, arithmetic)
     options["device"] = _device(left, device)
     shape = _core.product_shape(left, right)
     result = out
@@ -99,11 +100,11 @@ def matmul(a, b, /, *, out=None, transpose_a=False, transpose_b=False, alpha=1.0
 
 
 def plan(a, b, /, *, out=None, transpose_a=False, transpose_b=False, alpha=1.0, beta=None, c=None, bias=None,
-         activation=None, dtype=None, algorithm="auto", tile=None, device=None, threads=None) -> Plan:
+         activation=None, dtype=None, algorithm="auto", tile=None, device=None, threads=None, arithmetic="chain") -> Plan:
     """What matmul decides for these arguments, and why: checks them and multiplies nothing. Returns a Plan, which print() shows."""
     a, b, dtype = _widened(a, b, dtype, out)
     left, right = _left_and_right(a, b, transpose_a, transpose_b)
-    options = _options(alpha, beta, c, out, activation, algorithm, tile, threads)
+    options = _options(alpha, beta, c, out, activation, algorithm, tile, threads, arithmetic)
     options["device"] = _device(left, device)
     if out is not None:
         _arrays.check_writable(out)

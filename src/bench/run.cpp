@@ -38,7 +38,7 @@ Arithmetic arithmetic_of(const BenchRow& row) {
   return row.kind == Kind::algorithm && row.name != kOwnBlas && row.name != kPlanOnce &&
                  row.name != kAutomatic
              ? find_algorithm(row.name).arithmetic(row.on.types.in)
-             : Arithmetic::native;
+             : Arithmetic::chain;
 }
 
 RowStatus status_of(const Error& error) {

@@ -83,7 +83,7 @@ void Tuner::verify(const BenchCase& now, const std::vector<Candidate>& candidate
       device_.run(runner.call, device_.sets());
       shared_.spoil_results();
       device_.copy_results_to(shared_);
-      if (const auto found = judge.check(shared_, Arithmetic::native); !found.good())
+      if (const auto found = judge.check(shared_, Arithmetic::chain); !found.good())
         throw Error(Category::failed, found.fault);
       runner.call_seconds = device_.run(runner.call, 1);
       runners_.push_back(std::move(runner));

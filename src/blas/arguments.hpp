@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "blas_product.hpp"
+#include "settings.hpp"
 
 namespace tessera::blas {
 
@@ -73,8 +73,17 @@ Factor<T> factor(const T* data, Transpose trans, index_t ld) {
 template <class T>
 Product<T> product_of(const Arguments& a, T alpha, const T* A, const T* B, T beta, T* C,
                       int threads) {
-  return {a.n,   a.m,  a.k,    factor(B, a.trans_b, a.ldb), factor(A, a.trans_a, a.lda), C, a.ldc,
-          alpha, beta, threads};
+  return {a.n,
+          a.m,
+          a.k,
+          factor(B, a.trans_b, a.ldb),
+          factor(A, a.trans_a, a.lda),
+          C,
+          a.ldc,
+          alpha,
+          beta,
+          threads,
+          arithmetic()};
 }
 
 }  // namespace tessera::blas

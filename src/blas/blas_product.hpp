@@ -29,7 +29,8 @@ struct Product {
   T* C;
   index_t ldc;
   T alpha, beta;
-  int threads;  ///< upper limit; 0: the default
+  int threads;            ///< upper limit; 0: the default
+  Arithmetic arithmetic;  ///< of real products
 };
 
 template <class R>
@@ -60,7 +61,7 @@ cpu::Gemm<R> gemm_of(const Product<R>& p) {
   gemm.B = p.B.data, gemm.b_row = p.B.row, gemm.b_col = p.B.col;
   gemm.C = p.C, gemm.c_row = p.ldc, gemm.c_col = 1;
   gemm.alpha = p.alpha, gemm.beta = p.beta;
-  gemm.threads = p.threads;
+  gemm.threads = p.threads, gemm.arithmetic = p.arithmetic;
   return gemm;
 }
 

@@ -5,6 +5,7 @@
 //   scipy_...                                       what NumPy and SciPy from PyPI call
 #include "call.hpp"
 #include "export.hpp"
+#include "tessera/cpu/lanes.hpp"
 
 namespace tessera::blas {
 
@@ -23,19 +24,23 @@ template <class T>
     const bool a_none = !is_transposed(trans_a), b_none = !is_transposed(trans_b);
     const bool ordinary = is_legal(trans_a) && is_legal(trans_b) && m > 0 && n > 0 && k > 0 &&
                           lda >= (a_none ? m : k) && ldb >= (b_none ? k : n) && ldc >= m &&
-                          alpha != T{0} && verbosity.load(std::memory_order_relaxed) == 0;
+                          alpha != T{0} && verbosity.load(std::memory_order_acquire) == 0;
     if (!ordinary) return false;
+    const index_t a_col = b_none ? 1 : ldb, b_row = a_none ? lda : 1;
+    const bool lanes =
+        b_row == 1 && known_arithmetic.load(std::memory_order_relaxed) == Arithmetic::lanes;
     // A single row of op(A) is contiguous along K either way, with the stride of K.
-    if ((a_none || m == 1) && cpu::gemm_if_tiny(n, m, k, B, b_none ? ldb : 1, b_none ? 1 : ldb, A,
-                                                a_none ? lda : 1, C, ldc, alpha, beta))
+    if ((a_none || m == 1) && !(lanes && cpu::takes_lanes<T>(n, m, k, a_col, b_row)) &&
+        cpu::gemm_if_tiny(n, m, k, B, b_none ? ldb : 1, a_col, A, b_row, C, ldc, alpha, beta))
       return true;
     cpu::Gemm<T> gemm;
     gemm.M = n, gemm.N = m, gemm.K = k;
-    gemm.A = B, gemm.a_row = b_none ? ldb : 1, gemm.a_col = b_none ? 1 : ldb;
-    gemm.B = A, gemm.b_row = a_none ? lda : 1, gemm.b_col = a_none ? 1 : lda;
+    gemm.A = B, gemm.a_row = b_none ? ldb : 1, gemm.a_col = a_col;
+    gemm.B = A, gemm.b_row = b_row, gemm.b_col = a_none ? 1 : lda;
     gemm.C = C, gemm.c_row = ldc, gemm.c_col = 1;
     gemm.alpha = alpha, gemm.beta = beta;
     gemm.threads = thread_limit();
+    if (lanes) gemm.arithmetic = Arithmetic::lanes;
     cpu::gemm(gemm);
     return true;
   }

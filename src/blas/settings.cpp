@@ -28,9 +28,15 @@ int sensible(int threads) { return std::clamp(threads, 0, kMostThreads); }
 
 }  // namespace
 
-bool read_verbosity() {
-  const bool on = is_switched_on("TESSERA_VERBOSE");
-  verbosity.store(on ? 1 : 0, std::memory_order_relaxed);
+int read_environment() {
+  const char* asked = std::getenv("TESSERA_ARITHMETIC");
+  const std::string_view text = asked == nullptr ? "" : asked;
+  if (text == name(Arithmetic::chain)) known_arithmetic = Arithmetic::chain;
+  else if (!text.empty() && text != name(Arithmetic::lanes))
+    std::fprintf(stderr, "tessera: ignoring TESSERA_ARITHMETIC='%s': expected lanes or chain\n",
+                 printable(text).c_str());
+  const int on = is_switched_on("TESSERA_VERBOSE") ? 1 : 0;
+  verbosity.store(on, std::memory_order_release);
   return on;
 }
 

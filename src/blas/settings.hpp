@@ -19,12 +19,18 @@ inline int thread_limit() {
   return own_threads > 0 ? own_threads : process_threads.load(std::memory_order_relaxed);
 }
 
-/// -1: TESSERA_VERBOSE has not been read yet.
+/// Of TESSERA_VERBOSE and TESSERA_ARITHMETIC. verbosity: -1: they have not been read yet.
+inline std::atomic<Arithmetic> known_arithmetic{Arithmetic::lanes};
 inline std::atomic<int> verbosity{-1};
-bool read_verbosity();
+int read_environment();
 inline bool verbose() {
-  const int known = verbosity.load(std::memory_order_relaxed);
-  return known < 0 ? read_verbosity() : known > 0;
+  const int known = verbosity.load(std::memory_order_acquire);
+  return (known < 0 ? read_environment() : known) > 0;
+}
+/// The order of summation of real products.
+inline Arithmetic arithmetic() {
+  if (verbosity.load(std::memory_order_acquire) < 0) read_environment();
+  return known_arithmetic.load(std::memory_order_relaxed);
 }
 
 /// The description of a reported call.

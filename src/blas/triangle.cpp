@@ -59,7 +59,10 @@ template <class T>
 void run(const Routine& routine, const Arguments& asked, const Product<T>& p, Triangle triangle) {
   const auto body = [&] {
     const bool sums = p.K > 0 && p.alpha != T{0};
-    if (p.M > 0 && (sums || p.beta != T{1})) multiply_triangle(p, triangle);
+    // A part may have another order of summation than the whole, which has one chain.
+    Product<T> whole = p;
+    if (p.M > kWhole) whole.arithmetic = Arithmetic::chain;
+    if (p.M > 0 && (sums || p.beta != T{1})) multiply_triangle(whole, triangle);
   };
   if (!verbose()) return body();
   const index_t half = (p.M + 1) / 2;

@@ -106,6 +106,7 @@ constexpr const char* kEnvironmentPage =
   TESSERA_BLAS_FALLBACK
                        the BLAS to which libtessera_blas passes what it does not compute; else one that it finds
   TESSERA_COURSE       the folder of another course for 'tessera puzzle'
+  TESSERA_ARITHMETIC   of the BLAS: lanes (default) or chain, the order of summation of products in dot form
   TESSERA_VERBOSE      1: each product writes one line on stderr with shape, plan, reason and time
   NO_COLOR             any value: no colours
   CLICOLOR_FORCE       not 0: colours even where the output is no terminal

@@ -37,6 +37,7 @@ Plan plan_of(const MultiplyRequest& request, const Operands& in) {
   options.algorithm = request.algorithm;
   options.device = named_device(request.device);
   options.threads = request.threads;
+  options.arithmetic = parse_arithmetic(request.arithmetic);
   if (!request.tile.empty()) options.tile = parse_tile(request.tile);
   return make_plan(problem, options);
 }
@@ -61,8 +62,10 @@ ordered_json plan_json(const Plan& plan) {
   ordered_json rejected = ordered_json::array();
   for (const auto& each : plan.rejected)
     rejected.push_back({{"algorithm", each.algorithm}, {"reason", each.reason}});
-  return {{"algorithm", plan.algorithm}, {"tile", to_string(plan.tile)}, {"threads", plan.threads},
-          {"reason", plan.reason},       {"rejected", rejected},         {"text", to_string(plan)}};
+  return {{"algorithm", plan.algorithm},  {"arithmetic", name(plan.arithmetic)},
+          {"tile", to_string(plan.tile)}, {"threads", plan.threads},
+          {"reason", plan.reason},        {"rejected", rejected},
+          {"text", to_string(plan)}};
 }
 
 ordered_json problem_json(const Problem& problem) {
@@ -205,6 +208,9 @@ void add_multiply(CLI::App& root, shell::Context& context) {
       "'tessera help types'");
   shell::add_algorithm(*app, "--algorithm", request->algorithm,
                        "Algorithm (default auto), see 'tessera help algorithms'");
+  shell::add_choice(*app, "--arithmetic", request->arithmetic, {"chain", "lanes"},
+                    "Order of summation of f32 and f64 on the CPU: chain (default), or lanes for "
+                    "products in dot form");
   shell::add_text(*app, "--tile", "TILE", request->tile,
                   "Tile, such as 32x32x32 or 128,128,8/8,8; default: the algorithm's own");
   shell::add_text(*app, "--device", "cpu|cuda:0|opencl:0", request->device,

@@ -34,6 +34,8 @@ constexpr index_t kVerifierMemory = 512000000;
 /// The plan for a part of the rows.
 Plan for_rows(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C) {
   Plan out = plan;
+  // The whole product decides the order of summation.
+  if (!sums_in_lanes(plan)) out.arithmetic = Arithmetic::chain;
   out.problem = make_problem(A, B, C, plan.problem.alpha, plan.problem.beta, plan.problem.epilogue);
   return out;
 }

@@ -15,7 +15,7 @@ struct MultiplyRequest {
        resume = false;
   double alpha = 1;
   std::optional<double> beta;  // without it, C0 is not used
-  std::string dtype, algorithm = "auto", tile, device = "cpu", format;
+  std::string dtype, algorithm = "auto", arithmetic = "chain", tile, device = "cpu", format;
   int threads = 0;
   index_t memory = 0;  // 0: no memory limit
   std::optional<double> top, above;

@@ -121,6 +121,7 @@ void check_memory_request(const MultiplyRequest& request) {
   };
   if (request.device != "cpu") refuse("--device", "omit --device");
   if (request.verify) refuse("--verify", "omit one of the two");
+  if (request.arithmetic != "chain") refuse("--arithmetic lanes", "sums of blocks are chains");
   if (!request.dry_run && !request.selects() &&
       output_format(request.output,
                     request.format.empty() ? Format::automatic : parse_format(request.format)) !=

@@ -34,6 +34,7 @@ void check_selection(const MultiplyRequest& request) {
   if (request.verify) refuse("--verify");
   if (request.device != "cpu") refuse("--device");
   if (request.algorithm != "auto") refuse("--algorithm");
+  if (request.arithmetic != "chain") refuse("--arithmetic lanes");
   if (request.dry_run && request.memory == 0) refuse("--dry-run");
   if (request.resume) refuse("--resume");
   if (request.top && !(*request.top >= 0 && *request.top == std::floor(*request.top)))

@@ -10,6 +10,7 @@
 #include "each_product.hpp"
 #include "few_sums.hpp"
 #include "gemm_route.hpp"
+#include "lane_sums.hpp"
 #include "one_panel.hpp"
 #include "packed_product.hpp"
 #include "small.hpp"
@@ -150,6 +151,23 @@ void run_product(const Gemm<In, Out>& call, const Table& kernels) {
   }
 }
 
+template <class T>
+[[gnu::noinline]] void gemm_lanes(const Gemm<T>& call) {
+  if (call.M > call.N) return gemm_lanes(swapped(call));
+  const auto& kernels = plain_kernels<T>();
+  const int threads = threads_of(call, kernels);
+  if (threads == 1) return multiply_lane_columns(call, kernels, 0, call.N);
+  share_lanes(call, kernels, threads, expected_ns<T, T>(call.M, call.N, call.K, kernels));
+}
+
+template <class T>
+GemmRoute route_of_lanes(const Gemm<T>& call) {
+  if (call.M > call.N) return route_of_lanes(swapped(call));
+  const OnlyAsking asks;
+  return {"lanes", "A and B contiguous along K: chains side by side",
+          threads_of(call, plain_kernels<T>())};
+}
+
 template <class In, class Out, class Table>
 [[gnu::noinline]] void gemm_with(Gemm<In, Out> call, const Table& kernels) {
   const int threads = threads_of(call, kernels);
@@ -224,6 +242,7 @@ void gemm(const Gemm<In, Out>& asked) {
   const bool zero = asked.K <= 0 || asked.alpha == 0;
   if constexpr (kIsPlainType<In, Out>) {
     if (zero) return finish_zeros(asked, plain_kernels<In>());
+    if (is_for_lanes(asked)) return gemm_lanes(asked);
     if (is_for_chains(asked, plain_kernels<In>()))
       return multiply_chains(asked, plain_kernels<In>());
     if (!is_tiny(asked)) return gemm_with(asked, plain_kernels<In>());
@@ -263,6 +282,9 @@ GemmRoute route_of(const Gemm<In, Out>& asked) {
   if (has_degenerate_strides(asked)) return route_of(clamped(asked));
   if (asked.c_col != 1 && asked.c_row == 1) return route_of(swapped(asked));
   if (asked.K <= 0 || asked.alpha == 0) return {"scaled", "there is nothing to sum", 1};
+  if constexpr (kIsPlainType<In, Out>) {
+    if (is_for_lanes(asked)) return route_of_lanes(asked);
+  }
   if (is_tiny(asked)) return {"tiny", "not worth sharing", 1};
   if constexpr (kIsPlainType<In, Out>) {
     if (is_for_chains(asked, plain_kernels<In>()))
@@ -318,7 +340,7 @@ std::size_t workspace_bytes(const Gemm<In, Out>& asked) {
   if (asked.c_col != 1 && asked.c_row == 1) return workspace_bytes(swapped(asked));
   if (asked.M <= 0 || asked.N <= 0 || asked.K <= 0 || asked.alpha == 0 || is_tiny(asked)) return 0;
   if constexpr (kIsPlainType<In, Out>) {
-    if (is_for_chains(asked, plain_kernels<In>())) return 0;
+    if (is_for_lanes(asked) || is_for_chains(asked, plain_kernels<In>())) return 0;
   }
   std::size_t bytes = 0;
   with_kernels<In>([&](const auto& kernels) {

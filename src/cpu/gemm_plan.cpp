@@ -7,6 +7,7 @@
 #include "choose_kernels.hpp"
 #include "degenerate_strides.hpp"
 #include "each_product.hpp"
+#include "lane_sums.hpp"
 #include "one_panel.hpp"
 #include "small.hpp"
 #include "small_k_groups.hpp"
@@ -26,6 +27,7 @@ GemmPlan<In, Out>::GemmPlan(const Gemm<In, Out>& asked)
   }
   if (!is_tiny(call)) return;
   if constexpr (kIsPlainType<In, Out>) {
+    if (is_for_lanes(call)) return;
     const auto& kernels = tiny_kernels<In>(call_.N);
     is_plain_ = is_plain(call_);
     // Products that need only microkernels, without transposition of A or B.

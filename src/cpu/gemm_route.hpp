@@ -10,7 +10,8 @@
 namespace tessera::cpu {
 
 struct GemmRoute {
-  /// "tiny", "small", "strips", "few_rows", "packed"; "nothing", "scaled"; "without_memory"
+  /// "tiny", "small", "lanes", "strips", "few_rows", "packed"; "nothing", "scaled";
+  /// "without_memory"
   std::string_view name;
   std::string_view reason;  ///< why this one, a few words
   int threads = 1;          ///< upper limit of threads

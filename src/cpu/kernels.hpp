@@ -89,7 +89,7 @@ struct MicroTile {
   index_t to_row;
 };
 
-/// One call of Kernels::chains; strides in elements.
+/// One call of Kernels::chains or lane_sums; strides in elements.
 template <class T>
 struct ChainTile {
   index_t K;
@@ -171,6 +171,11 @@ struct Kernels {
   /// At most kMostChains elements of C, at most 8 in each extent, from operands with any strides;
   /// null for other types than f32 and f64 and without an instruction for a single multiply-add.
   void (*chains)(const ChainTile<Sum>& tile, int rows, int cols);
+
+  /// The same elements in the order `lanes` (tessera/cpu/lanes.hpp), any number of them, from
+  /// operands that are contiguous along K; a_k and b_k are not read. Null for other types than f32
+  /// and f64.
+  void (*lane_sums)(const ChainTile<Sum>& tile, index_t rows, index_t cols);
 
   Pack<Source, KGroup> pack_a, pack_b;
   /// dst[k * width + i] = src[i * s_line + k] for i < lines and k < K; null where K-groups have

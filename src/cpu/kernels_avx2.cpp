@@ -26,7 +26,23 @@ struct F32 {
   static type broadcast(const float* p) { return _mm256_broadcast_ss(p); }
   static type fma(type a, type b, type c) { return _mm256_fmadd_ps(a, b, c); }
   static type fms(type a, type b, type c) { return _mm256_fmsub_ps(a, b, c); }
+  static void keep_in_register(type& x) { asm("" : "+x"(x)); }
+  static type fma_first(__m256i m, const float* p, const float* q, type acc) {
+    const type sum = fma(_mm256_maskload_ps(p, m), _mm256_maskload_ps(q, m), acc);
+    return _mm256_blendv_ps(acc, sum, _mm256_castsi256_ps(m));
+  }
   static type add(type a, type b) { return _mm256_add_ps(a, b); }
+  template <int W>
+  static type folded(type u, type v) {
+    constexpr int upper = W == 4 ? 0xF0 : W == 2 ? 0xCC : 0xAA;
+    const type same = _mm256_blend_ps(u, v, upper);
+    if constexpr (W == 4) return add(same, _mm256_permute2f128_ps(u, v, 0x21));
+    if constexpr (W == 2) {
+      const __m256d a = _mm256_castps_pd(u), b = _mm256_castps_pd(v);
+      return add(same, _mm256_castpd_ps(_mm256_shuffle_pd(a, b, 0x5)));
+    }
+    return add(same, _mm256_permute_ps(_mm256_blend_ps(v, u, upper), 0xB1));
+  }
   static type mul(type a, type b) { return _mm256_mul_ps(a, b); }
   static void store(float* p, type x) { _mm256_storeu_ps(p, x); }
   static void store_first(float* p, __m256i m, type x) { _mm256_maskstore_ps(p, m, x); }
@@ -53,7 +69,18 @@ struct F64 {
   static type broadcast(const double* p) { return _mm256_broadcast_sd(p); }
   static type fma(type a, type b, type c) { return _mm256_fmadd_pd(a, b, c); }
   static type fms(type a, type b, type c) { return _mm256_fmsub_pd(a, b, c); }
+  static void keep_in_register(type& x) { asm("" : "+x"(x)); }
+  static type fma_first(__m256i m, const double* p, const double* q, type acc) {
+    const type sum = fma(_mm256_maskload_pd(p, m), _mm256_maskload_pd(q, m), acc);
+    return _mm256_blendv_pd(acc, sum, _mm256_castsi256_pd(m));
+  }
   static type add(type a, type b) { return _mm256_add_pd(a, b); }
+  template <int W>
+  static type folded(type u, type v) {
+    if constexpr (W == 2)
+      return add(_mm256_blend_pd(u, v, 0xC), _mm256_permute2f128_pd(u, v, 0x21));
+    return add(_mm256_blend_pd(u, v, 0xA), _mm256_shuffle_pd(u, v, 0x5));
+  }
   static type mul(type a, type b) { return _mm256_mul_pd(a, b); }
   static void store(double* p, type x) { _mm256_storeu_pd(p, x); }
   static void store_first(double* p, __m256i m, type x) { _mm256_maskstore_pd(p, m, x); }

@@ -24,7 +24,19 @@ struct F32 {
   }
   static type broadcast(const float* p) { return vld1q_dup_f32(p); }
   static type fma(type a, type b, type c) { return vfmaq_f32(c, a, b); }
+  static type fma_first(int n, const float* p, const float* q, type acc) {
+    float x[lanes];
+    vst1q_f32(x, acc);
+    for (int i = 0; i < n; ++i) x[i] = __builtin_fmaf(p[i], q[i], x[i]);
+    return vld1q_f32(x);
+  }
   static type add(type a, type b) { return vaddq_f32(a, b); }
+  template <int W>
+  static type folded(type u, type v) {
+    if constexpr (W == 1) return add(vtrn1q_f32(u, v), vtrn2q_f32(u, v));
+    const float64x2_t a = vreinterpretq_f64_f32(u), b = vreinterpretq_f64_f32(v);
+    return add(vreinterpretq_f32_f64(vzip1q_f64(a, b)), vreinterpretq_f32_f64(vzip2q_f64(a, b)));
+  }
   static type mul(type a, type b) { return vmulq_f32(a, b); }
   static void store(float* p, type x) { vst1q_f32(p, x); }
   static void store_first(float* p, int n, type v) {
@@ -60,7 +72,17 @@ struct F64 {
   }
   static type broadcast(const double* p) { return vld1q_dup_f64(p); }
   static type fma(type a, type b, type c) { return vfmaq_f64(c, a, b); }
+  static type fma_first(int n, const double* p, const double* q, type acc) {
+    double x[lanes];
+    vst1q_f64(x, acc);
+    for (int i = 0; i < n; ++i) x[i] = __builtin_fma(p[i], q[i], x[i]);
+    return vld1q_f64(x);
+  }
   static type add(type a, type b) { return vaddq_f64(a, b); }
+  template <int W>
+  static type folded(type u, type v) {
+    return add(vzip1q_f64(u, v), vzip2q_f64(u, v));
+  }
   static type mul(type a, type b) { return vmulq_f64(a, b); }
   static void store(double* p, type x) { vst1q_f64(p, x); }
   static void store_first(double* p, int n, type x) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "chains.hpp"
+#include "lane_tiles.hpp"
 #include "microkernel.hpp"
 #include "pack.hpp"
 #include "unpacked.hpp"
@@ -107,6 +108,8 @@ constexpr Kernels<Source, typename V::k_group, typename V::sum> make_kernels(
 #if defined(__FMA__) || defined(__aarch64__)
   if constexpr (std::is_floating_point_v<Source>) out.chains = chains<V>;
 #endif
+  if constexpr (std::is_floating_point_v<Source> && requires { &V::fma_first; })
+    out.lane_sums = lane_sums<V, MR * Vectors>;
   const auto tile = [&]<int R, int N>() {
     out.packed[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::full>;
     if constexpr (V::group * sizeof(Source) == sizeof(typename V::k_group)) {

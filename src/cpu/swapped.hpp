@@ -16,7 +16,7 @@ Gemm<typename OperandTypes<In>::Swapped, Out> swapped(const Gemm<In, Out>& call)
   out.alpha = call.alpha, out.beta = call.beta, out.bias = call.bias, out.last = call.last;
   if (call.bias.kind != Bias::none)
     out.bias.kind = call.bias.kind == Bias::per_row ? Bias::per_column : Bias::per_row;
-  out.threads = call.threads;
+  out.threads = call.threads, out.arithmetic = call.arithmetic;
   return out;
 }
 

@@ -33,7 +33,25 @@ struct F32 {
   static type fma_part(__mmask16 m, type a, type b, type c) {
     return _mm512_mask3_fmadd_ps(a, b, c, m);
   }
+  static void keep_in_register(type& x) { asm("" : "+v"(x)); }
+  static type fma_first(__mmask16 m, const float* p, const float* q, type acc) {
+    return fma_part(m, load_part(p, m), load_part(q, m), acc);
+  }
   static type add(type a, type b) { return _mm512_add_ps(a, b); }
+  template <int W>
+  static type folded(type u, type v) {
+    constexpr int upper = W == 8 ? 0xFF00 : W == 4 ? 0xF0F0 : W == 2 ? 0xCCCC : 0xAAAA;
+    const type same = _mm512_mask_blend_ps(static_cast<__mmask16>(upper), u, v);
+    if constexpr (W == 8) return add(same, _mm512_shuffle_f32x4(u, v, 0x4E));
+    if constexpr (W == 2) {
+      const __m512d a = _mm512_castps_pd(u), b = _mm512_castps_pd(v);
+      return add(same, _mm512_castpd_ps(_mm512_shuffle_pd(a, b, 0x55)));
+    }
+    const __m512i others =
+        W == 4 ? _mm512_setr_epi32(4, 5, 6, 7, 16, 17, 18, 19, 12, 13, 14, 15, 24, 25, 26, 27)
+               : _mm512_setr_epi32(1, 16, 3, 18, 5, 20, 7, 22, 9, 24, 11, 26, 13, 28, 15, 30);
+    return add(same, _mm512_permutex2var_ps(u, others, v));
+  }
   static type mul(type a, type b) { return _mm512_mul_ps(a, b); }
   static void store(float* p, type x) { _mm512_storeu_ps(p, x); }
   static void store_first(float* p, __mmask16 m, type x) { _mm512_mask_storeu_ps(p, m, x); }
@@ -99,7 +117,20 @@ struct F64 {
   static type fma_part(__mmask8 m, type a, type b, type c) {
     return _mm512_mask3_fmadd_pd(a, b, c, m);
   }
+  static void keep_in_register(type& x) { asm("" : "+v"(x)); }
+  static type fma_first(__mmask8 m, const double* p, const double* q, type acc) {
+    return fma_part(m, load_part(p, m), load_part(q, m), acc);
+  }
   static type add(type a, type b) { return _mm512_add_pd(a, b); }
+  template <int W>
+  static type folded(type u, type v) {
+    constexpr int upper = W == 4 ? 0xF0 : W == 2 ? 0xCC : 0xAA;
+    const type same = _mm512_mask_blend_pd(static_cast<__mmask8>(upper), u, v);
+    if constexpr (W == 4) return add(same, _mm512_shuffle_f64x2(u, v, 0x4E));
+    if constexpr (W == 1) return add(same, _mm512_shuffle_pd(u, v, 0x55));
+    const __m512i others = _mm512_setr_epi64(2, 3, 8, 9, 6, 7, 12, 13);
+    return add(same, _mm512_permutex2var_pd(u, others, v));
+  }
   static type mul(type a, type b) { return _mm512_mul_pd(a, b); }
   static void store(double* p, type x) { _mm512_storeu_pd(p, x); }
   static void store_first(double* p, __mmask8 m, type x) { _mm512_mask_storeu_pd(p, m, x); }

@@ -34,16 +34,23 @@ struct PortableBase {
     for (int i = 0; i < lanes; ++i) a.x[i] = plus(a.x[i], b.x[i]);
     return a;
   }
+  static type fma_first(int n, const T* p, const T* q, type acc) {
+    for (int i = 0; i < n; ++i) acc.x[i] = fused(p[i], q[i], acc.x[i]);
+    return acc;
+  }
+  template <int W>
+  static type folded(type u, type v) {
+    type out;
+    for (int i = 0; i < lanes; ++i)
+      out.x[i] = (i & W) == 0 ? plus(u.x[i], u.x[i + W]) : plus(v.x[i - W], v.x[i]);
+    return out;
+  }
   static type mul(type a, type b) {
     for (int i = 0; i < lanes; ++i) a.x[i] = times(a.x[i], b.x[i]);
     return a;
   }
   static type fma(type a, type b, type c) {
-    for (int i = 0; i < lanes; ++i) {
-      if constexpr (sizeof(T) == 8) c.x[i] = __builtin_fma(a.x[i], b.x[i], c.x[i]);
-      else if constexpr (T(0.5) != T(0)) c.x[i] = __builtin_fmaf(a.x[i], b.x[i], c.x[i]);
-      else c.x[i] = plus(times(a.x[i], b.x[i]), c.x[i]);
-    }
+    for (int i = 0; i < lanes; ++i) c.x[i] = fused(a.x[i], b.x[i], c.x[i]);
     return c;
   }
   static void store(T* p, type x) { store_first(p, lanes, x); }
@@ -54,6 +61,11 @@ struct PortableBase {
   static void transpose(void*, index_t, const void*, index_t) {}
 
  private:
+  static T fused(T a, T b, T c) {
+    if constexpr (sizeof(T) == 8) return __builtin_fma(a, b, c);
+    else if constexpr (T(0.5) != T(0)) return __builtin_fmaf(a, b, c);
+    else return plus(times(a, b), c);
+  }
   // Integers wrap modulo 2^32.
   static T plus(T a, T b) {
     if constexpr (T(0.5) != T(0)) return a + b;

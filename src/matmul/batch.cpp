@@ -107,8 +107,9 @@ void matmul_strided(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
     if (empty) return;
     const detail::KeepsSubnormals keeps;
     detail::visit_packed(p, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
-      cpu::gemm_strided(detail::gemm_of<In, Out>(p, A.data, B.data, C.data, bias, plan.threads),
-                        count, steps);
+      cpu::gemm_strided(
+          detail::gemm_of<In, Out>(p, A.data, B.data, C.data, bias, plan.threads, plan.arithmetic),
+          count, steps);
     });
   });
 }
@@ -135,8 +136,8 @@ void matmul_batch(std::span<const Product> products, double alpha, double beta,
       calls.reserve(products.size());
       for (std::size_t i = 0; i < products.size(); ++i) {
         const auto& [A, B, C] = products[i];
-        calls.push_back(
-            detail::gemm_of<In, Out>(problems[i], A.data, B.data, C.data, nullptr, plan.threads));
+        calls.push_back(detail::gemm_of<In, Out>(problems[i], A.data, B.data, C.data, nullptr,
+                                                 plan.threads, plan.arithmetic));
       }
       cpu::gemm_batch(calls.data(), static_cast<index_t>(calls.size()));
     });

@@ -22,6 +22,7 @@ struct LadderCall {
   const void* B;
   void* C;
   const void* bias;
+  Arithmetic arithmetic = Arithmetic::chain;  ///< for `packed`
 };
 
 /// One compiled kernel.

@@ -79,7 +79,8 @@ index_t workspace_of(const Plan& plan) {
   }
   index_t bytes = 0;
   visit_packed(p, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
-    const auto gemm = gemm_of<In, Out>(p, nullptr, nullptr, nullptr, nullptr, plan.threads);
+    const auto gemm = gemm_of<In, Out>(p, nullptr, nullptr, nullptr, nullptr, plan.threads,
+                                       splits ? Arithmetic::chain : plan.arithmetic);
     bytes = static_cast<index_t>(splits ? cpu::split_k_bytes(gemm) : cpu::workspace_bytes(gemm));
   });
   return bytes;
@@ -101,8 +102,8 @@ std::string way_text(const Plan& plan) {
   std::string out;
   if (plan.algorithm == "packed") {
     detail::visit_packed(plan.problem, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
-      const cpu::GemmRoute route = cpu::route_of(
-          detail::gemm_of<In, Out>(plan.problem, nullptr, nullptr, nullptr, nullptr, plan.threads));
+      const cpu::GemmRoute route = cpu::route_of(detail::gemm_of<In, Out>(
+          plan.problem, nullptr, nullptr, nullptr, nullptr, plan.threads, plan.arithmetic));
       out = cat(" route=", route.name, " taking_part=", route.threads, " route_reason=\"",
                 route.reason, "\"");
     });
@@ -125,7 +126,8 @@ void execute(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const
     config.threads = plan.threads;
     config.order = plan.order;
     config.seed = plan.seed;
-    detail::find_entry(plan.algorithm).run({p, plan.tile, config, A.data, B.data, C.data, bias});
+    detail::find_entry(plan.algorithm)
+        .run({p, plan.tile, config, A.data, B.data, C.data, bias, plan.arithmetic});
   };
   if (!detail::verbose()) return multiply();
   Plan said = plan;

@@ -13,8 +13,8 @@ constexpr TileShape kNoTile[] = {TileShape{}};  // it does its own cache blockin
 template <bool SplitK>
 void run_packed(const LadderCall& call) {
   visit_packed(call.problem, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
-    const auto gemm =
-        gemm_of<In, Out>(call.problem, call.A, call.B, call.C, call.bias, call.config.threads);
+    const auto gemm = gemm_of<In, Out>(call.problem, call.A, call.B, call.C, call.bias,
+                                       call.config.threads, call.arithmetic);
     if constexpr (SplitK) cpu::gemm_split_k(gemm);
     else cpu::gemm(gemm);
   });

@@ -29,7 +29,8 @@ void visit_packed(const Problem& p, Body&& body) {
 /// A problem and its matrices as the packed path takes them. `bias` as for run().
 template <class In, class Out>
 cpu::Gemm<In, Out> gemm_of(const Problem& p, const void* A, const void* B, void* C,
-                           const void* bias, int threads) {
+                           const void* bias, int threads,
+                           Arithmetic arithmetic = Arithmetic::chain) {
   using Scalar = typename cpu::Gemm<In, Out>::Scalar;
   cpu::Gemm<In, Out> gemm;
   gemm.M = p.M, gemm.N = p.N, gemm.K = p.K;
@@ -39,7 +40,7 @@ cpu::Gemm<In, Out> gemm_of(const Problem& p, const void* A, const void* B, void*
   gemm.alpha = static_cast<Scalar>(p.alpha), gemm.beta = static_cast<Scalar>(p.beta);
   gemm.bias = {p.epilogue.bias, static_cast<const Scalar*>(bias)};
   gemm.last = last_step<Scalar>(p.epilogue);
-  gemm.threads = threads;
+  gemm.threads = threads, gemm.arithmetic = arithmetic;
   return gemm;
 }
 

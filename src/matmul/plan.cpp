@@ -16,6 +16,7 @@
 #include "ladder.hpp"
 #include "refusal.hpp"
 #include "tessera/core/parallel.hpp"
+#include "tessera/cpu/lanes.hpp"
 #include "tuned.hpp"
 
 namespace tessera {
@@ -137,7 +138,32 @@ void check_threads(int threads, int least, std::string_view meaning_of_least) {
   }
 }
 
+/// Refuses an order of summation that the plan's algorithm does not have.
+void check_arithmetic(const Plan& plan) {
+  if (plan.arithmetic == Arithmetic::chain) return;
+  if (plan.arithmetic != Arithmetic::lanes)
+    throw Error(Category::argument, "plan: this is no order of summation", "chain or lanes",
+                cat(name(plan.arithmetic)), "choose an algorithm that multiplies in it");
+  if (plan.algorithm != "packed" || plan.device != "cpu")
+    throw Error(Category::argument,
+                cat("plan: ", plan.algorithm, " on ", plan.device, " does not sum in lanes"),
+                "algorithm packed on the cpu, or arithmetic chain");
+}
+
 }  // namespace
+
+bool sums_in_lanes(const Plan& plan) {
+  const Problem& p = plan.problem;
+  if (plan.arithmetic != Arithmetic::lanes || p.in != p.out || p.in_b) return false;
+  if (p.in == DType::f32) return cpu::takes_lanes<float>(p.M, p.N, p.K, p.a.col, p.b.row);
+  return p.in == DType::f64 && cpu::takes_lanes<double>(p.M, p.N, p.K, p.a.col, p.b.row);
+}
+
+Arithmetic parse_arithmetic(std::string_view text) {
+  for (const Arithmetic each : {Arithmetic::chain, Arithmetic::lanes})
+    if (text == name(each)) return each;
+  throw Error(Category::argument, cat("unknown arithmetic '", text, "'"), "chain or lanes");
+}
 
 void detail::check_problem(const Problem& problem) {
   if (problem.M < 0 || problem.N < 0 || problem.K < 0) {
@@ -173,18 +199,28 @@ Plan detail::decide(const Problem& problem, const Options& options) {
                                          : default_threads();
   plan.order = options.order;
   plan.seed = options.seed;
-  if (options.algorithm != "auto") {
-    const detail::LadderEntry& entry = detail::find_entry(options.algorithm);
+  plan.arithmetic = options.arithmetic;
+  // Only `packed` has lanes, and it multiplies all floating-point types.
+  const bool needs_packed = options.algorithm == "auto" && plan.arithmetic == Arithmetic::lanes &&
+                            device == Device::cpu() &&
+                            detail::has_cpu_product(problem.in, problem.out);
+  if (options.algorithm != "auto" || needs_packed) {
+    const detail::LadderEntry& entry =
+        detail::find_entry(needs_packed ? "packed" : options.algorithm);
     plan.algorithm = entry.algorithm.name;
     plan.tile = detail::required_tile(entry, problem, options.tile, device);
     const std::string other = detail::substitution(entry.algorithm, problem);
-    plan.reason = other.empty() ? "asked for" : cat("asked for; ", other);
+    plan.reason = needs_packed    ? "the algorithm that sums in lanes"
+                  : other.empty() ? "asked for"
+                                  : cat("asked for; ", other);
+    check_arithmetic(plan);
     return plan;
   }
   const detail::Choice choice = detail::choose(problem, options, device);
   plan.algorithm = choice.algorithm;
   plan.tile = choice.tile;
   plan.reason = choice.reason;
+  check_arithmetic(plan);
   if (const std::string& ignored = tuning_of(plan.device).ignored; !ignored.empty())
     plan.reason += cat("; ", ignored);
   return plan;
@@ -227,6 +263,7 @@ Plan make_plan(const Problem& problem, const Options& options) {
       why = is_byte(problem.in)
                 ? "for a long K and a small C on several threads"
                 : "adds in another order than one chain over k: only when asked for";
+    if (why.empty() && plan.arithmetic == Arithmetic::lanes) why = "does not sum in lanes";
     if (why.empty()) why = others;
     plan.rejected.push_back({std::string(other.name), why});
   }
@@ -237,6 +274,7 @@ std::string to_string(const Plan& plan) {
   return cat(to_string(plan.problem), " algorithm=", plan.algorithm, " tile=", to_string(plan.tile),
              plan.device == "cpu" ? "" : cat(" device=", plan.device), " threads=", plan.threads,
              " order=", name(plan.order), " seed=", plan.seed, " workspace=", plan.workspace_bytes,
+             plan.arithmetic == Arithmetic::chain ? "" : cat(" arithmetic=", name(plan.arithmetic)),
              " reason=", detail::quoted(plan.reason));
 }
 
@@ -253,6 +291,7 @@ Plan parse_plan(std::string_view text) {
     else if (key == "seed") plan.seed = detail::parse_number<std::uint64_t>(value, "plan", key);
     else if (key == "workspace")
       plan.workspace_bytes = detail::parse_number<index_t>(value, "plan", key);
+    else if (key == "arithmetic") plan.arithmetic = parse_arithmetic(value);
     else if (key == "reason") plan.reason = value;
     else problem += cat(key, "=", value, " ");
   }
@@ -261,6 +300,7 @@ Plan parse_plan(std::string_view text) {
   check_threads(plan.threads, 1, "");
   plan.tile = detail::required_tile(detail::find_entry(plan.algorithm), plan.problem, tile,
                                     detail::planned_device(plan.device), "plan: ");
+  check_arithmetic(plan);
   return plan;
 }
 

@@ -22,7 +22,8 @@ struct Products {
 
   index_t count() const;
   /// Axes of one product vanish; two in step become one; one that continues where the rows
-  /// of A and C end, with the same B, becomes rows (unless `keep_rows`: a bias for each row).
+  /// of A and C end, with the same B, becomes rows (unless `keep_rows`: a bias for each row, or an
+  /// order of summation by shape).
   void simplify(bool keep_rows);
   /// Do elements of C share memory with one another, or with A or B? Of a single product it says
   /// false: make_problem() looks at that.

@@ -112,7 +112,7 @@ PyObject* matmul(PyObject*, PyObject* const* arguments, Py_ssize_t count, PyObje
 }
 
 constexpr const char* kDoc =
-    R"(matmul(a, b, /, *, out=None, transpose_a=False, transpose_b=False, alpha=1, beta=None, c=None, bias=None, activation=None, dtype=None, algorithm='auto', tile=None, device=None, threads=None)
+    R"(matmul(a, b, /, *, out=None, transpose_a=False, transpose_b=False, alpha=1, beta=None, c=None, bias=None, activation=None, dtype=None, algorithm='auto', tile=None, device=None, threads=None, arithmetic='chain')
 --
 
 activation(alpha * a @ b + beta * c + bias): a (..., M, K), b (..., K, N), the result (..., M, N).
@@ -131,6 +131,8 @@ dtype: of the result: int32 for int8 and uint8, float32 or their own for float16
 algorithm, tile: 'auto', or a step of the ladder such as 'tiled' and '32x32x32'.
 device: 'opencl:0' multiplies arrays in host memory there (default: TESSERA_DEVICE); 'cpu' or
     'cuda:0', to be sure: the arrays decide.
+arithmetic: 'chain', or 'lanes': float32 and float64 in dot form (a contiguous along its rows, b along
+    its columns, few rows or columns) are summed in another order, faster, on the CPU.
 threads: at most so many; None: TESSERA_NUM_THREADS, OMP_NUM_THREADS, else all cores.
 
 Raises ValueError for shapes and arguments, TypeError for element types, BufferError for memory that

@@ -289,7 +289,8 @@ Call call_of(const Operand& a, const Right& b, const Target& target, const Opera
   Call out{products_of(a, b, target), {}, {}};
   Products& p = out.products;
   if (bias != nullptr) out.bias = bias_vector(*bias, p, a.device);
-  p.simplify(out.bias.side == Bias::per_row);
+  p.simplify(out.bias.side == Bias::per_row ||
+             request.options.arithmetic == Arithmetic::lanes);  // each by its own shape
   const Epilogue epilogue{.activation = request.activation, .bias = out.bias.side};
   out.plan = make_plan(problem_of(p, b, request, epilogue), options_for(a, b, request));
   if (target.data != nullptr && p.may_overlap())

@@ -23,7 +23,7 @@ Activation activation_of(const std::optional<std::string>& name) {
 
 Request request_of(double alpha, double beta, const std::optional<std::string>& activation,
                    const std::string& algorithm, const std::optional<std::string>& tile,
-                   std::optional<int> threads, std::uintptr_t stream,
+                   std::optional<int> threads, const std::string& arithmetic, std::uintptr_t stream,
                    const std::optional<std::string>& device) {
   Request out{.alpha = alpha, .beta = beta, .activation = activation_of(activation)};
   out.options.algorithm = algorithm;
@@ -33,6 +33,7 @@ Request request_of(double alpha, double beta, const std::optional<std::string>& 
         cat("matmul: threads is ", *threads, ": expected 1 or more, or None").c_str());
   out.options.threads = threads.value_or(0);
   if (device) out.options.device = *device;
+  out.options.arithmetic = parse_arithmetic(arithmetic);
   out.stream = stream;
   return out;
 }
@@ -152,17 +153,19 @@ void add_products(nb::module_& m) {
       [](const Operand& a, nb::handle b, const Operand& out, const Operand* bias, const Operand* c,
          double alpha, double beta, const std::optional<std::string>& activation,
          const std::string& algorithm, const std::optional<std::string>& tile,
-         std::optional<int> threads, std::uintptr_t stream, const nb::object& copy,
-         const std::optional<std::string>& device) {
+         std::optional<int> threads, const std::string& arithmetic, std::uintptr_t stream,
+         const nb::object& copy, const std::optional<std::string>& device) {
         multiply(a, right_of(b), out, {.bias = bias, .c = c, .copy = [&] { copy(); }},
-                 request_of(alpha, beta, activation, algorithm, tile, threads, stream, device));
+                 request_of(alpha, beta, activation, algorithm, tile, threads, arithmetic, stream,
+                            device));
       },
       nb::arg("a"), nb::arg("b"), nb::arg("out"), nb::arg("bias").none() = nb::none(),
       nb::arg("c").none() = nb::none(), nb::kw_only(), nb::arg("alpha") = 1.0,
       nb::arg("beta") = 0.0, nb::arg("activation").none() = nb::none(),
       nb::arg("algorithm") = "auto", nb::arg("tile").none() = nb::none(),
-      nb::arg("threads").none() = nb::none(), nb::arg("stream") = 0,
-      nb::arg("copy").none() = nb::none(), nb::arg("device").none() = nb::none(),
+      nb::arg("threads").none() = nb::none(), nb::arg("arithmetic") = "chain",
+      nb::arg("stream") = 0, nb::arg("copy").none() = nb::none(),
+      nb::arg("device").none() = nb::none(),
       "out = activation(alpha * a * b + beta * c + bias); beta scales what out holds without c. "
       "copy() writes c to out where they are on a GPU, once all is checked.");
   m.def(
@@ -171,15 +174,17 @@ void add_products(nb::module_& m) {
          const Operand* bias, const Operand* c, double alpha, double beta,
          const std::optional<std::string>& activation, const std::string& algorithm,
          const std::optional<std::string>& tile, std::optional<int> threads,
-         const std::optional<std::string>& device) {
-        return plan(a, right_of(b), parse_dtype(dtype), out, {.bias = bias, .c = c},
-                    request_of(alpha, beta, activation, algorithm, tile, threads, 0, device));
+         const std::string& arithmetic, const std::optional<std::string>& device) {
+        return plan(
+            a, right_of(b), parse_dtype(dtype), out, {.bias = bias, .c = c},
+            request_of(alpha, beta, activation, algorithm, tile, threads, arithmetic, 0, device));
       },
       nb::arg("a"), nb::arg("b"), nb::arg("dtype"), nb::arg("out").none() = nb::none(),
       nb::arg("bias").none() = nb::none(), nb::arg("c").none() = nb::none(), nb::kw_only(),
       nb::arg("alpha") = 1.0, nb::arg("beta") = 0.0, nb::arg("activation").none() = nb::none(),
       nb::arg("algorithm") = "auto", nb::arg("tile").none() = nb::none(),
-      nb::arg("threads").none() = nb::none(), nb::arg("device").none() = nb::none());
+      nb::arg("threads").none() = nb::none(), nb::arg("arithmetic") = "chain",
+      nb::arg("device").none() = nb::none());
 }
 
 }  // namespace tessera::python

@@ -22,7 +22,8 @@ void run_products(const Plan& plan, const Products& products, const void* bias,
     });
   }
   const BatchAxis inner = products.axes.back();
-  const Options options{.algorithm = plan.algorithm, .threads = plan.threads};
+  const Options options{
+      .algorithm = plan.algorithm, .threads = plan.threads, .arithmetic = plan.arithmetic};
   for_each_product(products, 1, [&](const auto& A, const auto& B, const auto& C) {
     matmul_strided(A, B, C, inner.count, {inner.a, inner.b, inner.c}, p.alpha, p.beta, options,
                    p.epilogue, bias);

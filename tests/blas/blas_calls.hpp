@@ -16,6 +16,7 @@
 
 #include "tessera/blas.h"
 #include "tessera/core/config.hpp"
+#include "tessera/cpu/lanes.hpp"
 
 namespace tessera::testing {
 
@@ -154,13 +155,19 @@ T element(const Stored<T>& x, int order, int trans, index_t row, index_t col) {
 }
 
 /// One element by the definition that docs/blas.md promises, to the last bit. a(k) and b(k) give
-/// the factors; `old` is read only where beta is not 0.
+/// the factors; `old` is read only where beta is not 0. lanes: is it a product in dot form?
 template <class T, class A, class B>
-T defined(index_t K, T alpha, const A& a, const B& b, T beta, const T& old) {
+T defined(index_t K, T alpha, const A& a, const B& b, T beta, const T& old, bool lanes = false) {
   using R = Real<T>;
   if constexpr (!is_complex<T>) {
     T sum = 0;
-    for (index_t k = 0; k < K; ++k) sum = std::fma(a(k), b(k), sum);
+    if (lanes) {
+      std::vector<T> x, y;
+      for (index_t k = 0; k < K; ++k) x.push_back(a(k)), y.push_back(b(k));
+      sum = cpu::sum_by_lanes(K, x.data(), y.data());
+    } else {
+      for (index_t k = 0; k < K; ++k) sum = std::fma(a(k), b(k), sum);
+    }
     T value = alpha == T{1} ? sum : alpha * sum;
     if (beta != T{0}) value = std::fma(beta, old, value);
     return value;
@@ -207,6 +214,16 @@ template <class T>
 Stored<T> stored(int order, int trans, index_t rows, index_t cols, index_t padding = 2) {
   const bool as_is = (order == kRow) != transposes(trans);
   return {as_is ? cols : rows, as_is ? rows : cols, padding};
+}
+
+/// Is this a product in dot form, which has the order of summation `lanes`?
+template <class T>
+bool in_lanes(const Case& c, const Stored<T>& A, const Stored<T>& B) {
+  if constexpr (is_complex<T>) return false;
+  else
+    return cpu::takes_lanes<T>(c.M, c.N, c.K,
+                               (c.order == kRow) != transposes(c.trans_a) ? 1 : A.ld(),
+                               (c.order == kRow) != transposes(c.trans_b) ? B.ld() : 1);
 }
 
 /// Which of the names is called.
@@ -263,7 +280,8 @@ void check(Name name, const Case& c, T alpha, T beta, std::uint64_t seed = 1) {
       const T expected = defined<T>(
           unread ? 0 : c.K, unread ? T{1} : alpha,
           [&](index_t k) { return element(before_a, c.order, c.trans_a, i, k); },
-          [&](index_t k) { return element(before_b, c.order, c.trans_b, k, j); }, beta, old);
+          [&](index_t k) { return element(before_b, c.order, c.trans_b, k, j); }, beta, old,
+          !unread && in_lanes(c, A, B));
       const T got = element(C, c.order, kNone, i, j);
       if (!same(got, expected) && ++wrong < 4) {
         ADD_FAILURE() << Blas<T>::letter << "gemm " << text(c) << " alpha=" << alpha

@@ -177,6 +177,22 @@ TYPED_TEST(BlasGemm, NanAsAlphaOrBetaFillsC) {
   EXPECT_EQ(c[0], T{4});
 }
 
+/// Thin products in dot form, where real ones are summed in lanes, beside those that are not.
+TYPED_TEST(BlasGemm, ThinProductsOverALongK) {
+  using T = TypeParam;
+  for (const auto& [M, N] :
+       {std::pair<index_t, index_t>{1, 1}, {1, 9}, {33, 2}, {3, 12}, {16, 20}, {17, 18}})
+    for (const index_t K : {7, 16, 75, 300})
+      for (const int order : {kRow, kColumn})
+        for (const int trans_a : {kNone, kTrans})
+          for (const int trans_b : {kNone, kTrans})
+            for (const Name name : {Name::fortran, Name::cblas_64}) {
+              const Case c{order, trans_a, trans_b, M, N, K};
+              check<T>(name, c, T{1}, T{0});
+              check<T>(name, c, T{2}, T{Real<T>(-0.5)});
+            }
+}
+
 TYPED_TEST(BlasGemm, LeadingDimensionsFarBeyondTheMatrix) {
   using T = TypeParam;
   std::mt19937_64 random(5);

@@ -180,6 +180,21 @@ blas.cblas_dgemm_batch_strided(101, 111, 111, 1, 1, 1, d(1), a, 1, 1, a, 1, 1, d
         for off in ("0", "", "false", "OFF", "no"):
             self.assertEqual(self.call(lines, TESSERA_VERBOSE=off)[1], "")
 
+    def test_arithmetic_is_read_from_the_environment(self):
+        lines = """
+f = ctypes.c_float
+a, b, c = (f * 18)(2**30, 5, *[0] * 6, -2**30, *[0] * 7, 1, 0), (f * 18)(*[1] * 18), (f * 1)()
+for _ in range(2):  # the first call reads the environment
+    blas.cblas_sgemm(101, 111, 111, 1, 1, 18, f(1), a, 18, b, 1, f(0), c, 1)
+    print(c[0])
+"""
+        self.assertEqual(self.call(lines), ("5.0\n5.0\n", ""))
+        self.assertEqual(self.call(lines, TESSERA_ARITHMETIC="lanes"), ("5.0\n5.0\n", ""))
+        self.assertEqual(self.call(lines, TESSERA_ARITHMETIC="chain"), ("1.0\n1.0\n", ""))
+        out, said = self.call(lines, TESSERA_ARITHMETIC="sums")
+        self.assertEqual((out, said), ("5.0\n5.0\n", "tessera: ignoring TESSERA_ARITHMETIC='sums': expected lanes or chain\n"))
+        self.assertRegex(self.call(lines, TESSERA_VERBOSE=1)[1], "route=lanes ")
+
     def test_verbose_prints_one_line_for_each_batch_too(self):
         lines = """
 d, ints = ctypes.c_double, lambda *x: (ctypes.c_int * len(x))(*x)

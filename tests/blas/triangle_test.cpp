@@ -100,6 +100,23 @@ TYPED_TEST(BlasTriangle, HasTheBitsOfAGemmAndLeavesTheOtherOneAlone) {
             }
 }
 
+/// In dot form, where the parts of a large triangle are thin enough for lanes, but the whole is
+/// not.
+TYPED_TEST(BlasTriangle, HasTheOrderOfSummationOfTheWhole) {
+  using T = TypeParam;
+  for (const int n : {1, 2, 16, 17, 31, 33, 40, 65})
+    for (const int uplo : {kUpper, kLower})
+      for (const int order : {kRow, kColumn}) {
+        const int ta = order == kRow ? kNone : kTrans, tb = order == kRow ? kTrans : kNone, k = 600;
+        const T one{1}, zero{0};
+        check_triangle<T>(
+            {order, ta, tb, n, n, k}, uplo, one, zero, [&](auto& A, auto& B, auto& C) {
+              Triangles<T>::cblas[0](order, uplo, ta, tb, n, k, scalar(one), A.data(), A.ld(),
+                                     B.data(), B.ld(), scalar(zero), C.data(), C.ld());
+            });
+      }
+}
+
 TYPED_TEST(BlasTriangle, EveryTranspositionByEveryName) {
   using T = TypeParam;
   const T alpha{2}, beta{3};

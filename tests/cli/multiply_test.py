@@ -42,6 +42,20 @@ class Multiply(harness.CommandTest):
         run = self.succeeds("multiply", "a.npy", "b.npy", "-o", "f.npy", "--threads", 1)
         self.assertIn("; packed on 1 thread (", run.err)
 
+    def test_arithmetic_is_the_order_of_summation(self):
+        # 5 joins a chain of its own in lanes, and is swallowed by 2^30 in one chain; the 1 at 16 the other way round.
+        row = [2.0**30, 5.0] + [0.0] * 6 + [-2.0**30] + [0.0] * 7 + [1.0, 0.0]
+        self.write_npy("row.npy", [row])
+        self.write_npy("ones.npy", [[1.0]] * 18)
+        for asked, total in (([], 1.0), (["--arithmetic", "chain"], 1.0), (["--arithmetic", "lanes"], 5.0)):
+            run = self.succeeds("multiply", "row.npy", "ones.npy", "--dtype", "f32", *asked, "-o", "sum.npy", "--force", "--json")
+            self.assertEqual(self.read_npy("sum.npy")[2], [total], asked)
+            self.assertIn(f'"arithmetic": "{asked[-1] if asked else "chain"}"', run.out)
+        for wrong, said in ((["--algorithm", "tiled"], "tiled on cpu does not sum in lanes"), (["--memory", "1GiB"], "--memory cannot be combined")):
+            run = self.fails(2, "multiply", "row.npy", "ones.npy", "--arithmetic", "lanes", *wrong, "-o", "no.npy")
+            self.assertIn(said, run.err)
+        self.assertIn("sums", self.fails(2, "multiply", "row.npy", "ones.npy", "--arithmetic", "sums", "-o", "no.npy").err)
+
     def test_transposition_and_fortran_order(self):
         turned_a = [list(column) for column in zip(*self.a)]
         turned_b = [list(column) for column in zip(*self.b)]

@@ -14,6 +14,7 @@
 #include "tessera/core/cpu.hpp"
 #include "tessera/core/dtype.hpp"
 #include "tessera/cpu/gemm.hpp"
+#include "tessera/cpu/lanes.hpp"
 
 namespace tessera {
 namespace {
@@ -130,16 +131,40 @@ long check(const char* type) {
   return wrong;
 }
 
+/// Elements of products in dot form, of Arithmetic::lanes, that sum_by_lanes() does not give.
+template <class T>
+long check_lanes() {
+  long wrong = 0;
+  for (const Shape s : {Shape{1, 1, 16}, {1, 33, 75}, {33, 2, 512}, {12, 3, 128}, {5, 7, 301}}) {
+    std::mt19937_64 engine(static_cast<std::uint64_t>(s.M * 131 + s.N));
+    Matrix<T> A(0, s.M, s.K), B(1, s.K, s.N), C(0, s.M, s.N);
+    for (T& element : A.elements) element = random<T>(engine);
+    for (T& element : B.elements) element = random<T>(engine);
+    cpu::Gemm<T> call{s.M,      s.N,       s.K,       A.data(), A.lie.row, A.lie.col,
+                      B.data(), B.lie.row, B.lie.col, C.data(), C.lie.row, C.lie.col};
+    call.arithmetic = Arithmetic::lanes;
+    cpu::gemm(call);
+    for (index_t i = 0; i < s.M; ++i) {
+      for (index_t j = 0; j < s.N; ++j) {
+        const T want = cpu::sum_by_lanes(s.K, &A(i, 0), &B(0, j)), got = C(i, j);
+        wrong += std::memcmp(&want, &got, sizeof(T)) != 0;
+      }
+    }
+  }
+  return wrong;
+}
+
 int run(std::string_view expected_path) {
   if (name(vector_path()) != expected_path || cpu::kernel_set().f32.isa != expected_path) {
     std::printf("the path is %s with the kernels of %s\n", cpu_text().c_str(),
                 cpu::kernel_set().f32.isa);
     return 1;
   }
-  const long wrong =
-      check<float, float>("f32") + check<double, double>("f64") + check<f16, f16>("f16") +
-      check<bf16, float>("bf16") + check<std::int8_t, std::int32_t>("i8") +
-      check<std::uint8_t, std::int32_t>("u8") + check<std::int8_t, float>("i8 into f32");
+  const long wrong = check_lanes<float>() + check_lanes<double>() + check<float, float>("f32") +
+                     check<double, double>("f64") + check<f16, f16>("f16") +
+                     check<bf16, float>("bf16") + check<std::int8_t, std::int32_t>("i8") +
+                     check<std::uint8_t, std::int32_t>("u8") +
+                     check<std::int8_t, float>("i8 into f32");
   std::printf("%s: %ld elements differ\n", cpu_text().c_str(), wrong);
   return wrong == 0 ? 0 : 1;
 }

@@ -32,6 +32,24 @@ def test_both_ways_give_the_same_bits(rng):
     np.testing.assert_array_equal(tessera.matmul(a, b), tessera.matmul(a, b, algorithm="tiled"))
 
 
+def test_arithmetic_is_the_order_of_summation():
+    """5 joins a chain of its own in lanes, and is swallowed by 2^30 in one chain; the 1 at 16 the other way round."""
+    row = np.zeros((1, 18), np.float32)
+    row[0, [0, 1, 8, 16]] = 2**30, 5, -2**30, 1
+    ones = np.ones((18, 1), np.float32)
+    assert tessera.matmul(row, ones)[0, 0] == 1
+    assert tessera.matmul(row, ones, arithmetic="lanes")[0, 0] == 5
+    assert "arithmetic=lanes" in tessera.plan(row, ones, arithmetic="lanes").text()
+    # A batch has the shape of each product, not of all rows together.
+    batch = np.zeros((40, 1, 18), np.float32)
+    batch[:] = row
+    assert (tessera.matmul(batch, ones, arithmetic="lanes") == 5).all()
+    with pytest.raises(ValueError, match="unknown arithmetic 'sums'"):
+        tessera.matmul(row, ones, arithmetic="sums")
+    with pytest.raises(ValueError, match="tiled on cpu does not sum in lanes"):
+        tessera.matmul(row, ones, arithmetic="lanes", algorithm="tiled")
+
+
 @pytest.mark.parametrize("shape_a, shape_b", [
     ((3,), (3,)), ((3,), (3, 4)), ((2, 3), (3,)), ((5, 2, 3), (3, 4)), ((2, 3), (5, 3, 4)), ((5, 2, 3), (5, 3, 4)),
     ((5, 1, 2, 3), (6, 3, 4)), ((4, 1, 2, 3), (1, 6, 3, 4)), ((7, 2, 3), (3,)), ((3,), (7, 3, 4)), ((0, 2, 3), (3, 4)),

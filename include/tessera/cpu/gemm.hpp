@@ -4,14 +4,17 @@
 //
 // f32 and f64: one element of C is one chain of fused multiply-adds in order of k, then the
 // epilogue of core/finish.hpp, for every shape, stride, instruction set and number of
-// threads: the bits are those of the reference. f16 and bf16 are converted to f32 and summed the
-// same way; where the CPU multiplies pairs of them (AVX512_BF16, AMX), these sums have the bits of
-// that instruction instead. i8 and u8 are summed exactly, modulo 2^32; into float, each sum is
-// rounded to float before the epilogue, whose alpha is the scale of what was quantized.
+// threads: the bits are those of the reference. (Arithmetic::lanes asks for another order of
+// products in dot form, which depends on shape and strides alone.) f16 and bf16 are converted to
+// f32 and summed the same way; where the CPU multiplies pairs of them (AVX512_BF16, AMX), these
+// sums have the bits of that instruction instead. i8 and u8 are summed exactly, modulo 2^32; into
+// float, each sum is rounded to float before the epilogue, whose alpha is the scale of what was
+// quantized.
 #pragma once
 
 #include <cstdint>
 
+#include "tessera/core/arithmetic.hpp"
 #include "tessera/core/config.hpp"
 #include "tessera/core/finish.hpp"
 
@@ -87,6 +90,9 @@ struct Gemm {
   LastStep<Scalar> last{};  ///< activation and clamp
   int threads = 0;          ///< upper limit; 0: default_threads()
   Chain chain = Chain::begins;
+  /// lanes: double and float in dot form are summed as tessera/cpu/lanes.hpp says, unless `chain`
+  /// goes on
+  Arithmetic arithmetic = Arithmetic::chain;
 };
 
 /// Runs it. Throws nothing; without memory for packing it takes a slower route that needs none.

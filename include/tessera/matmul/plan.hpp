@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tessera/core/arithmetic.hpp"
 #include "tessera/kernels/tile_shape.hpp"
-#include "tessera/matmul/arithmetic.hpp"
 #include "tessera/matmul/problem.hpp"
 #include "tessera/simt/order.hpp"
 
@@ -30,8 +30,8 @@ struct Algorithm {
   bool (*supports)(DType in, DType out);
   int typed_tiles =
       1;  ///< the number of leading tiles that are built for every type; the others for f32
-  Arithmetic f32_arithmetic = Arithmetic::native;  ///< of products of f32
-  std::span<const TileShape> f64_tiles = {};       ///< built for f64, where those are others
+  Arithmetic f32_arithmetic = Arithmetic::chain;  ///< of products of f32
+  std::span<const TileShape> f64_tiles = {};      ///< built for f64, where those are others
 
   /// The tiles for products of this type, the default first.
   std::span<const TileShape> tiles_of(DType in) const {
@@ -43,7 +43,7 @@ struct Algorithm {
   }
   /// The arithmetic of products of this type, for the verifier.
   Arithmetic arithmetic(DType in) const {
-    return in == DType::f32 ? f32_arithmetic : Arithmetic::native;
+    return in == DType::f32 ? f32_arithmetic : Arithmetic::chain;
   }
 };
 
@@ -61,6 +61,9 @@ struct Options {
   ThreadOrder order =
       ThreadOrder::forward;  ///< order in which a block's threads run between two barriers
   std::uint64_t seed = 0;    ///< for ThreadOrder::shuffled
+  /// chain or lanes: the order of summation of f32 and f64 on the CPU, for `packed`. tf32 is what
+  /// an algorithm has.
+  Arithmetic arithmetic = Arithmetic::chain;
   bool operator==(const Options&) const = default;
 };
 
@@ -78,8 +81,9 @@ struct Plan {
       0;  ///< set by make_plan: the packed path's panels and sums of all threads
   ThreadOrder order = ThreadOrder::forward;
   std::uint64_t seed = 0;
-  std::string reason;              ///< why this algorithm
-  std::vector<Rejected> rejected;  ///< and why not the others
+  Arithmetic arithmetic = Arithmetic::chain;  ///< chain or lanes, as asked for
+  std::string reason;                         ///< why this algorithm
+  std::vector<Rejected> rejected;             ///< and why not the others
   bool operator==(const Plan&) const = default;
 };
 
@@ -87,8 +91,14 @@ struct Plan {
 /// with the reason.
 Plan make_plan(const Problem& problem, const Options& options = {});
 
+/// Does the order `lanes` apply: asked for, of f32 or f64, and a product in dot form? What applies
+/// to a product applies to parts of its rows and columns, but not the other way round.
+bool sums_in_lanes(const Plan& plan);
+/// "chain" or "lanes"; throws Error(argument) for anything else.
+Arithmetic parse_arithmetic(std::string_view text);
+
 /// One line: the problem's text, then algorithm=, tile=, device= (if it is not the CPU), threads=,
-/// order=, seed=, workspace=, reason="...".
+/// order=, seed=, workspace=, arithmetic= (if it is not chain), reason="...".
 std::string to_string(const Plan& plan);
 /// Inverse of to_string (rejected algorithms are not part of the text). Throws Error(argument).
 Plan parse_plan(std::string_view text);

@@ -7,7 +7,7 @@
 #include <functional>
 #include <memory>
 
-#include "tessera/matmul/arithmetic.hpp"
+#include "tessera/core/arithmetic.hpp"
 #include "tessera/matmul/problem.hpp"
 
 namespace tessera {
@@ -43,7 +43,7 @@ class Verifier {
   Verifier(Verifier&&) noexcept;
   /// Compares C, (M,N) of the problem's type, element by element. Throws Error(shape) for any other
   /// matrix.
-  Verification check(const ConstMatrix& C, Arithmetic arithmetic = Arithmetic::native) const;
+  Verification check(const ConstMatrix& C, Arithmetic arithmetic = Arithmetic::chain) const;
 
  private:
   struct State;
