@@ -262,6 +262,18 @@ Tokens tokens_of(std::string_view text, std::string first) {
 
 void pair_brackets(Tokens& tokens) { Pairs(tokens).run(); }
 
+bool begins_namespace(const Tokens& t, std::size_t open) {
+  constexpr std::size_t kLongest = 256;  // name, in tokens
+  std::size_t at = open;
+  while (at > 0 && open - at < kLongest) {
+    if (t.is_kind(at - 1, Token::Kind::name)) --at;
+    else if (at > 1 && t.is(at - 1, ":") && t.is(at - 2, ":")) at -= 2;
+    else break;
+    if (t.is(at, "namespace")) return true;
+  }
+  return t.is_kind(open - 1, Token::Kind::text) && t.is(open - 2, "extern");
+}
+
 bool is_keyword(std::string_view word) {
   static constexpr std::string_view kWords[] = {
       "return",    "else",   "do",    "throw",  "case",   "co_return", "co_yield", "co_await",

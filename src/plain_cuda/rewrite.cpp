@@ -63,7 +63,7 @@ class Rewriter {
     else if (w == "cudaLaunchKernelExC" && t_.is(i + 1, "(")) launch_call(behind_comma(i + 2));
     else if (w == "func" && has_node_parameters_ && is_member(i) && t_.is(i + 1, "="))
       launch_call(i + 2);
-    else if (is_one_of(i, {"grid_extents", "block_extents"})) member(i);
+    else if (is_one_of(i, {"threadIdx", "blockIdx", "blockDim", "gridDim"})) built_in(i);
     else if (w == "asm" || w == "__asm__" || w == "__asm") inline_ptx(i);
   }
   /// A macro would change the standard library's __attribute__((__noinline__)) too.
@@ -241,13 +241,16 @@ class Rewriter {
     while (at < t_.size() && !is_one_of(at, {",", ")"})) at = t_.after(at);
     return at + 1;
   }
-  /// gridDim and blockDim are macros; those of a cudaLaunchConfig_t are members.
-  void member(std::size_t i) {
-    const std::size_t open = t_.parents[i];
-    if (open == kNone || !t_.is(open, "(") || !is_member(open)) return;
-    out_.erase(open, i);
-    out_.replace(i, t_.is(i, "grid_extents") ? "gridDim" : "blockDim");
-    out_.erase(i + 1, t_.after(open));
+  /// threadIdx.x, f(blockIdx), dim3 g = gridDim: what else has such a name declares it.
+  void built_in(std::size_t i) {
+    if (is_member(i) || is_pair(i - 1, "::")) return;
+    const bool begins_value = is_one_of(i - 1, {"(", "{", "=", "return"}),
+               ends_value = is_one_of(i + 1, {")", "}"});
+    const bool is_argument =
+        t_.is(i - 1, ",") && t_.parents[i] != kNone && t_.is(t_.parents[i], "(");
+    if (t_.is(i + 1, ".") || (ends_value && t_.is(i - 1, ",")) ||
+        ((begins_value || is_argument) && (ends_value || is_one_of(i + 1, {",", ";"}))))
+      out_.replace(i, cat(kRoom, "built_in(", t_.spelling(i), ")"));
   }
   bool is_member(std::size_t i) const { return t_.is(i - 1, ".") || is_pair(i - 1, "->"); }
   bool is_name(std::size_t i) const {
@@ -371,15 +374,7 @@ class Rewriter {
   }
   bool is_in_function(std::size_t i) const {
     const std::size_t parent = t_.parents[i];
-    return parent != kNone && t_.is(parent, "{") && !is_namespace(parent);
-  }
-  bool is_namespace(std::size_t open) const {
-    std::size_t at = open;
-    while (open - at < kFarthest && (t_.is_kind(at - 1, Kind::name) || is_pair(at - 1, "::"))) {
-      at -= t_.is_kind(at - 1, Kind::name) ? 1U : 2U;
-      if (t_.is(at, "namespace")) return true;
-    }
-    return t_.is_kind(open - 1, Kind::text) && t_.is(open - 2, "extern");
+    return parent != kNone && t_.is(parent, "{") && !begins_namespace(t_, parent);
   }
 
   const Tokens& t_;

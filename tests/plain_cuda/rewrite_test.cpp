@@ -239,6 +239,22 @@ TEST(Rewrite, CommentsAndLiteralsAreNoCode) {
     EXPECT_EQ(rewrite(kMarker + text), kMarker + text);
 }
 
+TEST(Rewrite, VariablesOfTheProgramMayHaveNamesOfCudas) {
+  expect_each({{"int i = blockIdx.x * blockDim.x + threadIdx.x;",
+                "int i = built_in(blockIdx).x * built_in(blockDim).x + built_in(threadIdx).x;"},
+               {"f(blockIdx, threadIdx); dim3 g = gridDim, h{blockDim};",
+                "f(built_in(blockIdx), built_in(threadIdx)); dim3 g = built_in(gridDim), "
+                "h{built_in(blockDim)};"},
+               {"return a[threadIdx.y][gridDim.x];",
+                "return a[built_in(threadIdx).y][built_in(gridDim).x];"}});
+  for (const std::string text :
+       {"dim3 gridDim(2, 3), blockDim = dim3(4), blockIdx{1};",
+        "void f(dim3 gridDim, int* threadIdx);", "struct A { dim3 gridDim, blockDim; };",
+        "a.gridDim.x = b->blockDim.y + A::threadIdx.z;",
+        "auto f = [gridDim](const dim3& blockDim) {};"})
+    EXPECT_EQ(rewrite(kMarker + text), kMarker + text);
+}
+
 TEST(Rewrite, WhatIsNoProgramIsRefusedAtItsPlace) {
   const auto said = [](const std::string& text) {
     return refusal([&] { rewrite("# 7 \"k.cu\"\n" + text); }, Category::argument);
@@ -251,6 +267,8 @@ TEST(Rewrite, WhatIsNoProgramIsRefusedAtItsPlace) {
   EXPECT_EQ(said("\n  x = <<<1, 2>>>(y);"),
             "k.cu:8:7: a launch has no kernel: expected kernel<<<grid, block>>>(arguments)");
   EXPECT_THAT(said("K<<<>>>(y);"), HasSubstr("k.cu:7:2: a launch has no grid and no block"));
+  EXPECT_THAT(said("K<<<1>>>(y);"), HasSubstr("k.cu:7:5: a launch has no block"));
+  EXPECT_THAT(said("K<<<1, 2, 3, 4, 5>>>(y);"), HasSubstr("k.cu:7:5: a launch has more than four"));
   EXPECT_THAT(said("a>>>><<<1, 2>>>(y);"), HasSubstr("k.cu:7:5: a launch's kernel ends with a >"));
   EXPECT_EQ(said("void f() {"), "k.cu:7:10: this { has no pair");
   EXPECT_EQ(said("void f(]"), "k.cu:7:8: this ] has no pair");

@@ -200,6 +200,12 @@ enum cudaComputeMode {
   cudaComputeModeProhibited
 };
 
+enum cudaSharedCarveout {
+  cudaSharedmemCarveoutDefault = -1,
+  cudaSharedmemCarveoutMaxL1 = 0,
+  cudaSharedmemCarveoutMaxShared = 100
+};
+
 struct cudaFuncAttributes {
   std::size_t sharedSizeBytes = 0, constSizeBytes = 0, localSizeBytes = 0;
   int maxThreadsPerBlock = 1024, numRegs = 0, ptxVersion = 90, binaryVersion = 90;

@@ -96,7 +96,6 @@ class KernelOfNode {
 
 struct cudaKernelNodeParams {
   tessera::plain_cuda::KernelOfNode func;
-  // gridDim and blockDim are macros in a program: the rewriter knows these members.
   dim3 gridDim, blockDim;
   unsigned sharedMemBytes;
   void** kernelParams;

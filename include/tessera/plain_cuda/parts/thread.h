@@ -54,12 +54,35 @@ inline int shuffle_source(int lane, int wanted, int width) {
   return wanted < first || wanted >= first + width ? lane : wanted;
 }
 
+/// The types of threadIdx, blockIdx, blockDim and gridDim. A program may have variables of these
+/// names: its uses become built_in(threadIdx), and C++ finds out which one it is.
+struct ThreadIndex {
+  operator uint3() const noexcept { return thread_index(); }
+};
+struct BlockIndex {
+  operator uint3() const noexcept { return block_index(); }
+};
+struct BlockExtents {
+  operator dim3() const noexcept { return block_extents(); }
+};
+struct GridExtents {
+  operator dim3() const noexcept { return grid_extents(); }
+};
+inline uint3 built_in(const ThreadIndex&) noexcept { return thread_index(); }
+inline uint3 built_in(const BlockIndex&) noexcept { return block_index(); }
+inline dim3 built_in(const BlockExtents&) noexcept { return block_extents(); }
+inline dim3 built_in(const GridExtents&) noexcept { return grid_extents(); }
+template <class T>
+constexpr T&& built_in(T&& of_program) noexcept {
+  return static_cast<T&&>(of_program);
+}
+
 }  // namespace tessera::plain_cuda
 
-#define threadIdx (::tessera::plain_cuda::thread_index())
-#define blockIdx (::tessera::plain_cuda::block_index())
-#define blockDim (::tessera::plain_cuda::block_extents())
-#define gridDim (::tessera::plain_cuda::grid_extents())
+inline constexpr tessera::plain_cuda::ThreadIndex threadIdx{};
+inline constexpr tessera::plain_cuda::BlockIndex blockIdx{};
+inline constexpr tessera::plain_cuda::BlockExtents blockDim{};
+inline constexpr tessera::plain_cuda::GridExtents gridDim{};
 /// 32, or 64 with --warp 64. To programs a constant, whose reads are no accesses of theirs.
 extern const int warpSize __asm__("tessera_warp_size");
 
