@@ -5,6 +5,7 @@
 #include <regex>
 
 #include "error_reasons.hpp"
+#include "foreign_names.hpp"
 #include "shell/suggest.hpp"
 #include "tessera/core/text.hpp"
 #include "vocabulary.hpp"
@@ -56,6 +57,9 @@ ErrorReason reason_of_sign(const Line& line, std::size_t i) {
   const bool is_equal = line.is_close(i) && line.is("=", i + 1);
   if ((line.is("==", i) || line.is("!=", i)) && is_equal)
     return line.at(i, "sign", cat(line.word(i), "= is JavaScript's comparison"), line.word(i));
+  for (const char* sign : {"/", "*", "%"})
+    if (line.is("=", i) && line.is_close(i) && line.is(sign, i + 1))
+      return line.at(i, "sign", cat("=", sign, " is no sign of C++"), cat(sign, "="));
   if (line.is(":", i) && is_equal)
     return line.at(i, "sign", ":= is no sign of C++, where = gives a value", "name = value");
   if (line.is(":", i) && separates_arguments(line, i))
@@ -139,7 +143,13 @@ ErrorReason reason_of_wrong_owner(const Line& line, std::size_t i) {
   if (!line.is(")", i) || !line.is(".", i + 1) || !line.is_name(i + 2)) return {};
   const std::size_t open = line.text.match[i];
   const KernelWord* const word = kernel_word(line.word(i + 2));
+  const ForeignName* const foreign = foreign_name(line.word(i + 2));
   const bool is_element = open != kNoToken && open > 0 && line.is_name(open - 1);
+  if (is_element && foreign != nullptr && foreign->ours.starts_with("t."))
+    return line.at(
+        i + 2, "member-of-thread",
+        cat(foreign->name, " is a word of ", foreign->language, ", and no element has it"),
+        std::string(foreign->ours));
   if (!is_element || word == nullptr || word->of != KernelWord::Of::thread) return {};
   return line.at(i + 2, "member-of-thread",
                  cat(word->name, " belongs to t, the thread's context, and no element has it"),

@@ -124,6 +124,15 @@ std::string nearly(const std::string& name, std::size_t at, const LearnersText& 
   return {};
 }
 
+/// "await t.barrier()", "flaot sum = 0": C++ has a name only after a type, or a word of its own.
+bool is_before_name(const LearnersText& text, std::size_t at) {
+  static const std::regex joins("and|or|not|in|is|then|do");
+  if (at + 1 >= text.tokens.size()) return false;
+  const SourceToken& next = text.tokens[at + 1];
+  return next.line == text.tokens[at].line && next.is_name() && !is_keyword(next.text) &&
+         !std::regex_match(next.text, joins);
+}
+
 /// For a name that exists nowhere: how it must begin, or similar names.
 ErrorReason reason_of_nowhere(const std::string& name, std::size_t at, const LearnersText& text) {
   const bool begins_loop = at > 1 && text.is("(", at - 1) && text.is("for", at - 2);
@@ -136,6 +145,10 @@ ErrorReason reason_of_nowhere(const std::string& name, std::size_t at, const Lea
             ours.empty() ? "docs/kernels.md lists what a kernel calls; or is it a name of std::?"
                          : cat(ours, ", if that is meant")};
   }
+  if (is_before_name(text, at))
+    return {"undeclared", cat(name, " is no type, and no word of C++"),
+            cat("leave ", name, " out, or write a type before ", text.tokens[at + 1].text,
+                ": float, int, auto")};
   const bool is_constant = std::none_of(name.begin(), name.end(), [](char c) {
     return std::islower(static_cast<unsigned char>(c)) != 0;
   });
@@ -321,7 +334,8 @@ ErrorReason reason_of_unknown_name(const CompilerSays& error, const LearnersText
   std::size_t at = text.find(name, error.line, error.column);
   if (at == kNoToken) return {};
   const bool is_type = error.message.find("name a type") != std::string::npos ||
-                       error.message.find("unknown type name") != std::string::npos;
+                       error.message.find("unknown type name") != std::string::npos ||
+                       is_before_name(text, at);
   return why_unknown(name, at, text, is_type);
 }
 
