@@ -149,6 +149,13 @@ Cause cause_of_numbers(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
     return cause("only-the-first-tile",
                  cat("each of the ", c.grid[2], " blocks along z adds the same products"),
                  "which of the products a block adds follows from t.block.z");
+  for (const char* place : {"(row, col)", "(y, x)"})
+    if (m.looks_like == "swapped-indices" && m.advice.empty() &&
+        stands_in(attempt.source, cat(m.name, place, " =")))
+      return cause(m.looks_like, m.sentence,
+                   cat(m.name, place,
+                       " is the right place: exchange the indices of what is stored "
+                       "there"));
   if (m.looks_like == "swapped-indices" && m.advice.empty())
     return cause(m.looks_like, m.sentence,
                  cat("y counts rows and x counts columns: ", m.name, "(row, col)"));

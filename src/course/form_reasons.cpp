@@ -210,8 +210,12 @@ ErrorReason reason_of_tile(const Line& line, std::size_t i) {
                  cat("Tile<", line.word(i + 2), ", ", shell::join(extents), "> name;"));
 }
 
-/// "Layout rows(tuple(3, 5), [5, 1])"
+/// "Layout rows(tuple(3, 5), [5, 1])", "float a = [0] * 4;"
 ErrorReason reason_of_list(const Line& line, std::size_t i) {
+  if (line.is("[", i) && i > 0 && line.is("=", i - 1) && i + 1 < line.range.last &&
+      line.text.tokens[i + 1].kind == SourceToken::Kind::number)
+    return line.at(i, "local-array", "a list in square brackets is Python's",
+                   "float name[n] = {};");
   const bool is_list = line.is("[", i) && i > 0 && (line.is(",", i - 1) || line.is("(", i - 1));
   if (!is_list || line.text.arguments(i).size() < 2) return {};
   if (line.text.find("Layout", line.text.tokens[i].line) == kNoToken) return {};
@@ -228,7 +232,8 @@ ErrorReason reason_of_declaration(const Line& line, std::size_t i) {
   const std::size_t end = line.is("[", i + 1) ? line.behind(i + 1) : 0;
   if (end > 0 && is_builtin_type(line.word(i)) && end < line.range.last && line.is_name(end) &&
       !line.is("auto", i)) {
-    const std::string number = text_of_tokens(line.text.tokens, i + 1, end);
+    std::string number = text_of_tokens(line.text.tokens, i + 1, end);
+    if (end == i + 3) number = "[n]";
     return line.at(i, "array-form", "the number of elements follows the name",
                    cat(line.word(i), " ", line.word(end), number, ";"));
   }
