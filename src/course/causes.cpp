@@ -130,6 +130,18 @@ Cause cause_of_static(const std::string& source) {
   return {};
 }
 
+/// "C(row, col)", if the kernel stores there; "".
+std::string place_of_store(const PuzzleAttempt& attempt, const PuzzleCase& c,
+                           const PuzzleMatrix& m) {
+  const Loop kernel = kernel_named(attempt.source, c.kernel);
+  for (int i = kernel.first; i <= kernel.last; ++i)
+    for (const char* indices : {"(row, col)", "(y, x)"})
+      if (std::string place = cat(m.name, indices);
+          stands_in(line_of(attempt.source, i), place + " ="))
+        return place;
+  return {};
+}
+
 Cause cause_of_numbers(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleMatrix& m) {
   if (Cause out = cause_of_static(attempt.source); !out.id.empty()) return out;
   Cause of_coverage = cause_of_coverage(attempt, c, m);
@@ -149,13 +161,10 @@ Cause cause_of_numbers(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
     return cause("only-the-first-tile",
                  cat("each of the ", c.grid[2], " blocks along z adds the same products"),
                  "which of the products a block adds follows from t.block.z");
-  for (const char* place : {"(row, col)", "(y, x)"})
-    if (m.looks_like == "swapped-indices" && m.advice.empty() &&
-        stands_in(attempt.source, cat(m.name, place, " =")))
+  if (m.looks_like == "swapped-indices" && m.advice.empty())
+    if (const std::string place = place_of_store(attempt, c, m); !place.empty())
       return cause(m.looks_like, m.sentence,
-                   cat(m.name, place,
-                       " is the right place: exchange the indices of what is stored "
-                       "there"));
+                   cat(place, " is the right place: exchange the indices of what is stored there"));
   if (m.looks_like == "swapped-indices" && m.advice.empty())
     return cause(m.looks_like, m.sentence,
                  cat("y counts rows and x counts columns: ", m.name, "(row, col)"));
