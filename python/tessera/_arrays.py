@@ -69,7 +69,7 @@ def check_plain(array, name, call="matmul"):
     than its numbers, or less: NumPy's masks, arrays inside jax.jit, PyTorch's views that are negated or conjugated only where they are
     read, and tensors whose gradient this product would lose."""
     if isinstance(array, numpy.ma.MaskedArray):
-        raise TypeError(f"{call}: {name} is a masked array, whose mask no product knows: give its filled() numbers")
+        raise TypeError(f"{call}: {name} is a masked array; products ignore masks: give its filled() numbers")
     jax, torch = sys.modules.get("jax"), sys.modules.get("torch")
     if jax is not None and isinstance(array, jax.core.Tracer):
         raise TypeError(f"{call}: {name} is a traced array of JAX; inside jit, grad and vmap call tessera.jax.matmul")
@@ -111,7 +111,7 @@ def empty_like(array, shape, dtype, device):
     if device != "cpu" and kind not in ("torch", "cupy", "namespace"):
         what, instead = {"jax": ("an array of JAX", "call tessera.jax.matmul, or give out")}.get(
             kind, (f"a {type(array).__name__}", "give out, or an array of CuPy or PyTorch"))
-        raise TypeError(f"matmul: a is {what} on {device}, whose library lends no memory for the result: {instead}")
+        raise TypeError(f"matmul: a is {what} on {device}, whose library cannot allocate the result: {instead}")
     if kind == "torch":
         import torch
         return torch.empty(shape, dtype=getattr(torch, dtype), device=array.device)

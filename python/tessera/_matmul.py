@@ -6,7 +6,7 @@ from ._tensor import Tensor
 
 def _check(array, name):
     if isinstance(array, Tensor):
-        raise TypeError(f"matmul: {name} is a tessera.Tensor, whose elements lie as its layout says: expected an array; give its numpy(), a copy")
+        raise TypeError(f"matmul: {name} is a tessera.Tensor with its own layout: expected an array; give its numpy(), a copy")
     _arrays.check_plain(array, name)
 
 

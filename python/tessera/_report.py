@@ -126,7 +126,7 @@ def words(command: str, kernel: Any, options: dict[str, Any], call: str) -> list
     """The command's names for the options."""
     name = _arguments.path("the kernel", kernel, "a name such as 'tiled', or a file", call)
     if name.startswith("-"):
-        raise ValueError(f"{call}: the kernel is {name!r}: expected a name or a file; options are arguments of their own")
+        raise ValueError(f"{call}: the kernel is {name!r}: expected a name or a file; give options as arguments")
     words = [command, name]
     for option, value in options.items():
         if value is None:

@@ -80,7 +80,7 @@ class Tensor:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray:
         """For numpy.asarray and all that calls it: numpy(), so a copy always."""
         if copy is False:
-            raise ValueError("Tensor: the elements lie as the layout says: expected copy=None or True")
+            raise ValueError("Tensor: the layout orders the elements, so an array is a copy: expected copy=None or True")
         return self.numpy() if dtype is None else self.numpy().astype(dtype)
 
     def numpy(self) -> numpy.ndarray:

@@ -70,7 +70,7 @@ def test_c_is_looked_at_before_it_is_written_to_out():
 
 def test_results_come_from_libraries_that_have_memory_there(monkeypatch):
     a, b = on_gpu(3, 4), on_gpu(4, 2)
-    with pytest.raises(TypeError, match="a is a OnGpu on cuda:0, whose library lends no memory for the result: give out, or an array of CuPy"):
+    with pytest.raises(TypeError, match="a is a OnGpu on cuda:0, whose library cannot allocate the result: give out, or an array of CuPy"):
         tessera.matmul(a, b)
     monkeypatch.setattr(_arrays, "kind_of", lambda array: "jax")
     with pytest.raises(TypeError, match="a is an array of JAX on cuda:0, .*: call tessera.jax.matmul"):

@@ -101,5 +101,5 @@ def test_numpy_sees_the_elements_and_a_product_asks_for_them():
     tensor = Tensor(np.arange(6.0), "(2,3):(1,2)")
     np.testing.assert_array_equal(np.asarray(tensor), tensor.numpy())
     assert np.array(tensor, np.float32).dtype == np.float32
-    with pytest.raises(TypeError, match="a is a tessera.Tensor, whose elements lie as its layout says: expected an array; give its numpy"):
+    with pytest.raises(TypeError, match="a is a tessera.Tensor with its own layout: expected an array; give its numpy"):
         tessera.matmul(tensor, np.eye(3))
