@@ -105,13 +105,13 @@ def links(course, at):
 
 def puzzle_page(course, at):
     puzzle = course[at]
-    hints = "".join(folded(f"Tip {i + 1}", prose(each)) for i, each in enumerate(puzzle.hints))
+    hints = "".join(folded(f"Hint {i + 1}", prose(each)) for i, each in enumerate(puzzle.hints))
     body = (links(course, at) + f'<header><p class="dim">Puzzle {puzzle.number}</p>\n<h1>{html.escape(puzzle.title)}</h1></header>\n'
             + prose(puzzle.idea) + pictures(puzzle)
             + "<h2>Configuration</h2>\n" + prose(puzzle.configuration)
             + "<h2>Code to complete</h2>\n" + commands(puzzle) + code(puzzle.document["start"])
             + folded("What it says before anything is filled in", terminal(puzzle.text("start")["text"]))
-            + "<h2>Tips</h2>\n" + hints + "<h2>Solution</h2>\n" + solution(puzzle) + links(course, at))
+            + "<h2>Hints</h2>\n" + hints + "<h2>Solution</h2>\n" + solution(puzzle) + links(course, at))
     return frame(f"Puzzle {puzzle.number}: {puzzle.title}", body)
 
 

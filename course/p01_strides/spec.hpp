@@ -22,7 +22,7 @@ inline void spec(tessera::puzzle::Run& run) {
              {{"other-product", turned([](index_t i, index_t j) { return 5.0 * i + j; }), shape,
                rows_first},
               {"other-product", [](index_t i, index_t j) { return i + 3.0 * j; },
-               "these are the places of the matrix column by column",
+               "these are the offsets of the matrix column by column",
                "row by row one step to the right is 1 element: it is the last stride that is 1"},
               {"other-product", [](index_t i, index_t j) { return i + 5.0 * j; },
                "the two strides are swapped", "the first stride is that of i, one step down"}});
@@ -31,7 +31,7 @@ inline void spec(tessera::puzzle::Run& run) {
              {{"other-product", turned([](index_t i, index_t j) { return i + 3.0 * j; }), shape,
                rows_first},
               {"other-product", [](index_t i, index_t j) { return 5.0 * i + j; },
-               "these are the places of the matrix row by row",
+               "these are the offsets of the matrix row by row",
                "column by column one step down is 1 element: it is the first stride that is 1"},
               {"other-product", [](index_t i, index_t j) { return 3.0 * i + j; },
                "the two strides are swapped", "the first stride is that of i, one step down"}});

@@ -1,5 +1,5 @@
 // Puzzle 2: a matrix that is stored tile by tile.
-// 4 x 6 in tiles of 2 x 3. The six elements of a tile lie side by side, row by row.
+// 4 x 6 in tiles of 2 x 3. The six elements of a tile are side by side, row by row.
 #include "tessera/puzzle/puzzle.hpp"
 
 using namespace tessera;

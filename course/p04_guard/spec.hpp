@@ -7,5 +7,5 @@ inline void spec(tessera::puzzle::Run& run) {
   run.launch("5 elements, 8 threads", Dim3{1}, AddTenGuarded{}, puzzle::line(a), puzzle::line(out));
   // A block is a single warp here, whose loads are those of its busiest thread.
   run.goal("elements that one thread loads", double(run.total().global_load_requests), 1,
-           "each thread has one element: no loop, and nobody does the work of others");
+           "no loop: each thread computes its own element");
 }

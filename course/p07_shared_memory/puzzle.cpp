@@ -1,5 +1,5 @@
 // Puzzle 7: shared memory and the barrier.
-// out is a from behind, 64 elements, through shared memory.
+// out is a reversed, 64 elements, through shared memory.
 #include "tessera/puzzle/puzzle.hpp"
 
 using namespace tessera;

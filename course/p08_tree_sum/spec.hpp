@@ -8,9 +8,9 @@ inline void spec(tessera::puzzle::Run& run) {
                                  "only one of the 64 numbers has arrived",
                                  "s.sums(0, i) = s.sums(0, i) + s.sums(0, i + half)"},
                                 {"not-all", [](index_t, index_t) { return 248.0; },
-                                 "the numbers with odd places are missing: that is the last step, "
+                                 "the numbers at odd positions are missing: that is the last step, "
                                  "half = 1",
-                                 "the loop goes on while half > 0"}});
+                                 "the loop runs while half > 0"}});
   run.launch_with({.changes_tiles = true}, "64 elements, one block", Dim3{1}, TreeSum{},
                   puzzle::line(a), puzzle::line(out));
   const auto& total = run.total();

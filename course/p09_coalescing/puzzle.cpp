@@ -1,5 +1,5 @@
 // Puzzle 9: neighbouring threads, neighbouring elements.
-// out = 2 a, 64 x 32, blocks of 32 x 8 threads. Right, but it asks for eight times too much memory.
+// out = 2 a, 64 x 32, blocks of 32 x 8 threads. Right, but it loads eight times too many bytes.
 #include "tessera/puzzle/puzzle.hpp"
 
 using namespace tessera;

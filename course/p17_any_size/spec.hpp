@@ -14,7 +14,7 @@ inline void spec(tessera::puzzle::Run& run) {
     const double in_a_round = 2.0 * 8 * 8 * across * down;
     run.goal("rounds that are too many",
              double(total.shared_store_bytes) / 4 / in_a_round - double((K + 7) / 8), 0,
-             "K / T rounds, rounded up: k goes on while k < K, in steps of T");
+             "K / T rounds, rounded up: k runs while k < K, in steps of T");
     run.goal("elements that are read too often",
              double(total.global_load_bytes) / 4 - double(across * M * K + down * K * N), 0,
              "a block reads each element of its strips once, into a tile, and multiplies from it");

@@ -12,7 +12,7 @@ inline void spec(tessera::puzzle::Run& run) {
                                    sum += double(A.values(i, k)) * B.values(k, j);
                                  return sum;
                                },
-                               "this is A * B, and here B comes as (N,K)",
+                               "this is A * B, but here B is (N,K)",
                                "element (k, col) of the second factor is B(col, k)"}});
   run.launch("(32,32) times (32,32) transposed", Dim3{2, 2}, TransposedLoading{}, A, B, C);
   run.goal("sectors of global memory for a request, on average",

@@ -6,5 +6,5 @@ inline void spec(tessera::puzzle::Run& run) {
   auto C = puzzle::product("C", A, B, 16);
   run.launch("(20,40) times (40,24)", Dim3{2, 2}, Published{}, A, B, C);
   run.goal("barriers of a block", double(run.total().block_barriers) / 4, 6,
-           "in each of the three rounds one barrier behind the writing and one behind the reading");
+           "in each of the three rounds one barrier after the writing and one after the reading");
 }

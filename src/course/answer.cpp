@@ -146,9 +146,9 @@ std::string errors_text(const shell::Context& context, const PuzzleAttempt& atte
 std::string nan_text(const PuzzleCase& c) {
   for (const auto& m : c.outputs)
     if (std::any_of(m.got.begin(), m.got.end(), [](const double x) { return std::isnan(x); }))
-      return "  nan is not a number: 0 / 0 and inf / inf give it, and shared memory that nobody "
-             "has "
-             "written yet holds it\n";
+      return "  nan is not a number: 0 / 0 and inf / inf give it, and so does shared memory that "
+             "is "
+             "not written yet\n";
   return {};
 }
 

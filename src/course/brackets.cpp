@@ -98,7 +98,7 @@ class BracketReader {
     const int line = tokens_[top.token].line;
     tell(top.token, cat("a ", top.bracket, " is never closed: its ", other, " is missing"),
          here().line == line
-             ? cat("the ", other, " belongs into this line")
+             ? cat("the ", other, " belongs in this line")
              : cat("the ", other, " belongs before the ", here().text, " in line ", here().line));
   }
   void too_many(char c) {

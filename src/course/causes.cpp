@@ -50,7 +50,7 @@ Cause cause_of_no_thread(const PuzzleAttempt& attempt, const PuzzleCase& c) {
     return cause("no-thread",
                  outside == nullptr
                      ? cat("no thread comes to the elements of line ", i)
-                     : cat("only elements that do not exist are asked for: ", outside->problem),
+                     : cat("only elements that do not exist are accessed: ", outside->problem),
                  guard > 0 ? cat("which threads pass the if in line ", guard, "?") : "");
   }
   return {};

@@ -233,7 +233,7 @@ CompileError error_elsewhere(const Errors::Elsewhere& elsewhere, const std::stri
     const std::string near = shell::nearest(name, own);
     const SourceName* const found = near.empty() ? nullptr : text.names.anywhere(near, 0);
     if (found != nullptr)
-      give_reason(out, {"other-name", cat(near, " is not the name that the puzzle asks for"), name,
+      give_reason(out, {"other-name", cat(near, " is not the name that the puzzle needs"), name,
                         found->line, text.tokens[found->token].column});
   } else if (has(plain, "the block size that the kernel declares")) {
     out.message = "a kernel declares no block";

@@ -53,7 +53,7 @@ struct CompilerSays {
 
 struct ErrorReason {
   std::string cause;  ///< "foreign-name"; empty: unknown
-  std::string why;    ///< "threadIdx is a word of CUDA"
+  std::string why;    ///< "threadIdx is a name of CUDA"
   std::string advice;
   int line = 0, column = 0;  ///< a better position; 0: that of the error
   bool is_of_name = false;   ///< an unknown name: the compiler blames the call around it

@@ -47,8 +47,8 @@ int line_in_guard(const PuzzleAttempt& attempt, const PuzzleCase& c, const Puzzl
 Cause cause_of_barrier(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f) {
   if (line_of(attempt.source, f.line).find("mma(") != std::string::npos)
     return cause("mma-misuse", cat("line ", f.line,
-                                   " is passed by some lanes only: it is inside an if, or "
-                                   "behind a return"));
+                                   " is reached by some lanes only: it is inside an if, or "
+                                   "after a return"));
   const int last = f.line > 0 ? f.line : 1 << 20;
   const int leaves = line_with(attempt.source, "return", 1, last);
   if (f.kind == "early-return" && leaves > 0 &&
@@ -59,7 +59,7 @@ Cause cause_of_barrier(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
   const int line = line_in_guard(attempt, c, f);
   return cause("barrier-in-guard", line > 0 ? cat("the barrier in line ", line,
                                                   " is inside an if or a loop, "
-                                                  "or behind a return, that only some threads pass")
+                                                  "or after a return, that only some threads pass")
                                             : "");
 }
 
@@ -68,7 +68,7 @@ Cause cause_of_wait(const PuzzleAttempt& attempt) {
   if (line_with(attempt.source, "wait<", 1, all) > 0 &&
       line_with(attempt.source, "commit(", 1, all) == 0)
     return cause("forgotten-wait", "wait<0>(t) waits only for groups that are committed",
-                 "commit(t) behind the copies, before wait<0>(t)");
+                 "commit(t) after the copies, before wait<0>(t)");
   return cause("forgotten-wait");
 }
 
@@ -119,7 +119,7 @@ Cause cause_of_unwritten(const PuzzleAttempt& attempt, const PuzzleCase& c,
   for (const auto& t : c.coverage)
     if (is_output && !t.is_output && t.read == 0)
       return cause("uninitialized", f.problem,
-                   cat("nobody reads ", t.tensor, ": is it meant here?"));
+                   cat("no thread reads ", t.tensor, ": is it meant here?"));
   if (is_output)
     return cause("uninitialized", f.problem,
                  cat(f.tensor,
@@ -149,10 +149,10 @@ Cause cause_of_stale(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
   if (f.other_file != attempt.file) return cause("stale-edge");
   if (!is_guarded) return cause("read-too-early", f.problem);
   return cause("stale-edge", cat("where the next tile reaches past the matrix, line ", f.other_line,
-                                 " loads nothing, and the old numbers count once more"));
+                                 " loads nothing, and the old numbers count again"));
 }
 
-/// An index outside of a local array, in a line that indexes all arrays by a loop's variable.
+/// An index outside a local array, in a line that indexes all arrays by a loop's variable.
 Cause of_loop_over_array(const std::string& source, const PuzzleFinding& f) {
   static const std::regex size(R"( of a local array, which is a '[^\[]*\[(\d+)\]')"),
       index(R"(\[\s*([^\]]*?)\s*\])");
@@ -168,7 +168,7 @@ Cause of_loop_over_array(const std::string& source, const PuzzleFinding& f) {
   if (loop.first == 0) return {};
   return cause("loop-too-long",
                cat(f.problem, ": the loop in line ", loop.first, " takes ", variable, " too far"),
-               cat("that loop may go on only while ", variable, " < ", array[1].str()));
+               cat("that loop may run only while ", variable, " < ", array[1].str()));
 }
 
 }  // namespace
@@ -210,7 +210,7 @@ std::string place_advice(const PuzzleAttempt& attempt, const PuzzleCase& c) {
 Cause cause_of_local_array(const std::string& problem) {
   if (problem.find(" of a local array, which is ") == std::string::npos) return {};
   return cause("wrong-index", problem,
-               "the elements of float x[N] are x[0] to x[N - 1]: a loop goes on while j < N");
+               "the elements of float x[N] are x[0] to x[N - 1]: a loop runs while j < N");
 }
 
 namespace {

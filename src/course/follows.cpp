@@ -39,7 +39,7 @@ bool is_at(const PuzzleFinding& f, int line) {
 int first_of(const PuzzleFinding& f) { return std::min(f.line, f.other_line); }
 int last_of(const PuzzleFinding& f) { return std::max(f.line, f.other_line); }
 
-/// A thread outside of one tensor is also outside of the others that the line indexes alike, and
+/// A thread outside one tensor is also outside the others that the line indexes alike, and
 /// there collides with other threads.
 bool follows_outside(const std::string& source, const PuzzleFinding& from, const PuzzleFinding& f) {
   if (f.is_outside()) {

@@ -9,8 +9,7 @@ constexpr std::string_view kSharedWords =
     "a member of struct Shared, Tile<float, rows, columns> name; and auto& s = shared<Shared>(t);";
 constexpr std::string_view kKernelWords =
     "TESSERA_KERNEL void operator()(auto t, ...) const, as in the file you were given";
-constexpr std::string_view kHostWords =
-    "leave it out: the puzzle allocates, copies and launches by itself";
+constexpr std::string_view kHostWords = "leave it out: the puzzle allocates, copies and launches";
 constexpr std::string_view kVectorWords =
     "copy_vectorized<4>(t, a tile, s.a.view()) moves four elements at a time";
 constexpr std::string_view kUnitWords =
@@ -89,7 +88,7 @@ constexpr ForeignName kForeign[] = {
     {"tl.load", "Triton", "the element itself: A(row, col)", ""},
     {"tl.store", "Triton", "C(row, col) = value;", ""},
     {"tl.dot", "Triton", "a loop over k: sum = fma(a, b, sum)", ""},
-    {"tl.arange", "Triton", "t.thread: each thread has a number of its own", ""},
+    {"tl.arange", "Triton", "t.thread: each thread has its own number", ""},
     {"tl", "Triton", "what one thread does: t.block, t.thread, A(row, col)", ""},
 
     {"integer", "Fortran", "int", ""},
@@ -140,7 +139,7 @@ constexpr ForeignName kForeign[] = {
      "copy(t, a tile, s.a.view()): what is copied comes first, without .tile", ""},
     {"copy_dram_to_sram_async", "Mojo",
      "copy_async(t, tile<rows, columns>(A, i, k), s.a.view()): what is copied comes first", ""},
-    {"async_copy_wait_all", "Mojo", "wait<0>(t), behind commit(t)", ""},
+    {"async_copy_wait_all", "Mojo", "wait<0>(t), after commit(t)", ""},
     {"async_copy_commit_group", "Mojo", "commit(t)", ""},
     {"async_copy_wait_group", "Mojo", "wait<0>(t)", ""},
     {"Atomic", "Mojo", "t.atomic_add(C(row, col), value)", ""},

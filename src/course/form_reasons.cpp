@@ -61,15 +61,15 @@ ErrorReason reason_of_sign(const Line& line, std::size_t i) {
     if (line.is("=", i) && line.is_close(i) && line.is(sign, i + 1))
       return line.at(i, "sign", cat("=", sign, " is no sign of C++"), cat(sign, "="));
   if (line.is(":", i) && is_equal)
-    return line.at(i, "sign", ":= is no sign of C++, where = gives a value", "name = value");
+    return line.at(i, "sign", ":= is not an operator of C++; = assigns", "name = value");
   if (line.is(":", i) && separates_arguments(line, i))
     return line.at(i, "sign", "the arguments in these brackets are separated by commas", ",");
   if (line.is("@", i))
-    return line.at(i, "sign", "@ is Python's product of matrices, which C++ has not",
+    return line.at(i, "sign", "@ is Python's product of matrices, which C++ does not have",
                    "a loop over k: sum = fma(A(row, k), B(k, col), sum)");
   if (line.is("*", i) && line.is_close(i) && line.is("*", i + 1) && i > line.range.first) {
     const bool is_e = line.is("e", i - 1) && line.text.names.visible("e", i) == nullptr;
-    return line.at(i, "power", "** is Python's power, which C++ has not",
+    return line.at(i, "power", "** is Python's power, which C++ does not have",
                    is_e ? "std::exp(x)" : "x * x * x");
   }
   return {};
@@ -107,7 +107,7 @@ ErrorReason reason_of_type_as_object(const Line& line, std::size_t i) {
   const bool is_function = name == "shared" && known == nullptr;
   if ((is_function || name == "Shared") && (is_type || is_function) && !shared.empty())
     return line.at(i, "type-as-object",
-                   is_type ? "Shared is a type; its storage has a name of its own"
+                   is_type ? "Shared is a type; its storage has its own name"
                            : "shared is a function; the storage that it gives has a name",
                    cat(shared, ".", line.word(i + 2)));
   if (is_type && line.text.names.visible(name, i + 1) == type)
@@ -130,8 +130,7 @@ ErrorReason reason_of_wrong_owner(const Line& line, std::size_t i) {
   if (line.is("t", i) && line.is(".", i + 1) && line.is_name(i + 2)) {
     const KernelWord* const word = kernel_word(line.word(i + 2));
     if (word != nullptr && word->of == KernelWord::Of::library)
-      return line.at(i, "no-such-member",
-                     cat(word->name, " is a function of its own, and none of t"),
+      return line.at(i, "no-such-member", cat(word->name, " is a free function, not a member of t"),
                      std::string(word->usage));
     const bool is_number = line.is(".", i + 3) && line.is_name(i + 4) &&
                            line.word(i + 4).size() == 1 && line.is("(", i + 5);
@@ -268,7 +267,7 @@ ErrorReason reason_of_step_name(const Line& line, std::size_t i) {
                  cat("\"", line.word(i + 2), "\""));
 }
 
-/// A character that is not valid in C++ outside of comments and strings.
+/// A character that is not valid in C++ outside comments and strings.
 ErrorReason reason_of_letter(const Line& line, std::size_t i) {
   constexpr std::pair<std::string_view, std::string_view> known[] = {
       {"×", "*"},  {"·", "*"},  {"÷", "/"},       {"−", "-"},     {"–", "-"},
@@ -278,7 +277,7 @@ ErrorReason reason_of_letter(const Line& line, std::size_t i) {
   if (token.kind == SourceToken::Kind::text) return {};
   for (const auto& [letter, ours] : known)
     if (token.text.find(letter) != std::string::npos)
-      return line.at(i, "letter", cat(letter, " is no letter of C++"), std::string(ours));
+      return line.at(i, "letter", cat(letter, " is not a character of C++"), std::string(ours));
   return {};
 }
 
@@ -314,7 +313,7 @@ ErrorReason reason_of_whole(const CompilerSays& error, const Line& line, std::si
   const bool is_copied = line.is("=", i + 1) && line.is("tile", i + 2);
   if (!is_tensor(line.text, i) || is_copied) return {};
   return line.at(i, "whole-tensor", cat(object, " is a whole tensor; one element is a number"),
-                 cat(object, "(...), with the place of the element in the brackets"));
+                 cat(object, "(...), with the indices of the element in the brackets"));
 }
 
 }  // namespace

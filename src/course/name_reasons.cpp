@@ -77,7 +77,7 @@ constexpr std::string_view kStandardNames[] = {"min",   "max",    "abs",    "exp
 ErrorReason reason_of_scope(const SourceName& name, std::size_t at) {
   const std::string line = cat("line ", name.line);
   if (name.token > at)
-    return {"declared-later", cat(name.name, " is declared behind this line, in ", line),
+    return {"declared-later", cat(name.name, " is declared after this line, in ", line),
             cat("declare it before it is used")};
   const std::string end = name.last_line == name.line ? "that line" : cat("line ", name.last_line);
   return {
@@ -277,7 +277,7 @@ ErrorReason reason_of_foreign_names(const CompilerSays& error, const LearnersTex
     advice +=
         uses.size() == 1 ? uses[i].ours : cat(i == 0 ? "" : "; ", uses[i].text, ": ", uses[i].ours);
   }
-  why += cat(uses.size() == 1 ? " is a word of " : " are words of ", *languages.begin());
+  why += cat(uses.size() == 1 ? " is a name of " : " are names of ", *languages.begin());
   return {"foreign-name", why, advice};
 }
 

@@ -81,7 +81,7 @@ bool counts_to_its_bound(const std::string& line, const std::string& variable) {
   return std::regex_search(line, header);
 }
 
-/// "s.a(y, k)" in a loop over i inside of that over k, where no index moves with i; empty id: the
+/// "s.a(y, k)" in a loop over i inside that over k, where no index moves with i; empty id: the
 /// line is another one.
 Cause of_inner_loop(const PuzzleAttempt& attempt, const PuzzleFinding& f, const Loop& loop,
                     const std::string& index) {
@@ -103,7 +103,7 @@ Cause of_a_loop(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleF
   const auto says = [&](const Loop& loop, const std::string& variable) {
     return cause("loop-too-long",
                  cat(f.problem, ": the loop in line ", loop.first, " takes ", variable, " too far"),
-                 cat("that loop may go on only while ", at.index, " < ",
+                 cat("that loop may run only while ", at.index, " < ",
                      extent_name(attempt, c, f.tensor, at.mode, f.extents[at.mode])));
   };
   static const std::regex name(R"([A-Za-z_]\w*)");
@@ -183,7 +183,7 @@ Cause of_a_tile(const PuzzleCase& c, const PuzzleFinding& f, const std::string& 
   if (is_empty) {
     const std::string row = c.grid[1] > 1 ? "t.block.y" : "0",
                       col = c.grid[0] > 1 ? "t.block.x" : "0";
-    const std::string outside = cat("the whole tile is outside of ", f.tensor);
+    const std::string outside = cat("the whole tile is outside ", f.tensor);
     if (stands_in(line,
                   cat("(", f.tensor, ", ", f.tensor == "A" ? row + ", k)" : "k, " + col + ")")))
       return cause("wrong-index", outside,
@@ -234,7 +234,7 @@ Cause of_shared(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleF
                        "or write whose element exists"));
   if (f.thread == std::array<index_t, 3>{})
     return cause("wrong-index", f.problem,
-                 cat(where, "; the first thread already asks for more, so no guard is missing: ",
+                 cat(where, "; the first thread already reads past it, so no guard is missing: ",
                      all.empty() ? "the index is wrong" : cat("(", all, ") is wrong")));
   return cause(
       "wrong-index", f.problem,
@@ -270,7 +270,7 @@ index_t own_index(const PuzzleAttempt& attempt, const PuzzleCase& c, const Puzzl
   return own < f.extents[at->mode] && f.element[at->mode] > own + 1 ? own : -1;
 }
 
-/// The thread's own place in the output, where it has one outside of every loop: then an index that
+/// The thread's own place in the output, where it has one outside every loop: then an index that
 /// does not exist is wrong, and no thread is one too many. Empty: it has none.
 std::string own_place(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f) {
   if (loop_around(attempt.source, f.line).first > 0) return {};
@@ -299,7 +299,7 @@ Cause cause_of_outside(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
   if (f.is_of_part) return of_a_tile(c, f, line);
   if (is_swapped(c, f))
     return cause("swapped-access", f.problem,
-                 "the row comes first: what counts columns belongs behind the comma");
+                 "the row comes first: what counts columns belongs after the comma");
   if (std::any_of(f.element.begin(), f.element.end(), [](const auto i) { return i < 0; }))
     return cause("wrong-index", f.problem,
                  "the index is below 0: what is it for block 0, thread 0?");
@@ -317,12 +317,12 @@ Cause cause_of_outside(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
             : cat("no thread is too many here, so the index is wrong: ", place_advice(attempt, c)));
   if (const std::string own_one = own_place(attempt, c, f); !own_one.empty())
     return cause("wrong-index", f.problem,
-                 cat("that thread has an element of its own, ", own_one, ": its index of ",
-                     f.tensor, " is wrong, and a guard would leave elements out"));
+                 cat("that thread has its own element, ", own_one, ": its index of ", f.tensor,
+                     " is wrong, and a guard would leave elements out"));
   const std::string zero = zero_instead(attempt, c, f, line, indices);
   if (!zero.empty()) return cause("guard", f.problem + ": that access must not happen", zero);
   return cause("guard", f.problem + ": that thread must be kept away",
-               "let only those threads do it whose element exists: an if that compares " +
+               "only threads whose element exists may do it: an if that compares " +
                    compared(kInWords, attempt, c, f, indices));
 }
 

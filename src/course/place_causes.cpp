@@ -264,7 +264,7 @@ Cause cause_of_places(const PuzzleCase& c, const PuzzleMatrix& m) {
   if (!numbers.id.empty()) return numbers;
   if (const index_t t = turned_pieces(c, m))
     return cause("tile-transposed",
-                 cat("inside of each piece of ", t, " x ", t, " rows and columns are swapped"),
+                 cat("inside each piece of ", t, " x ", t, " rows and columns are swapped"),
                  t == c.block[0] && t == c.block[1]
                      ? "the row comes first: (y, x), where y counts rows and x counts columns"
                      : "a row's number goes with i and a column's with j, in the products and in "

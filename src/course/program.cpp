@@ -40,7 +40,7 @@ std::string name_of(const PuzzleTry& one) {
   return one.file.empty() || !is_plain || clashes ? one.puzzle->file_name() : one.file;
 }
 
-/// Each in a namespace of its own, to avoid name collisions, after all includes; the first include
+/// Each in its own namespace, to avoid name collisions, after all includes; the first include
 /// is that of compiled_header().
 std::string program_of(const std::vector<PuzzleTry>& tries) {
   std::string includes = "#include \"tessera/puzzle/run.hpp\"\n", bodies, entries;

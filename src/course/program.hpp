@@ -17,7 +17,7 @@ struct CompileError {
   std::string file, message;
   int line = 0, column = 0;  ///< line 0: not in the learner's file
   std::string cause;         ///< "foreign-name"; empty: unknown, as are the next two
-  std::string why;           ///< "threadIdx.x is a word of CUDA"
+  std::string why;           ///< "threadIdx.x is a name of CUDA"
   std::string advice;        ///< what to write instead
 };
 

@@ -78,7 +78,7 @@ void LearnerProgress::update(const shell::Context& context,
   try {
     progress.save();
   } catch (const Error& error) {
-    context.warn(cat("your progress is not kept: ", error.what()));
+    context.warn(cat("your progress is not saved: ", error.what()));
   }
 }
 

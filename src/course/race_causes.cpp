@@ -35,17 +35,17 @@ Cause in_one_line(const Meeting& m, const PuzzleFinding& f) {
     return cause(
         "missing-barrier",
         cat("in line ", m.last, " threads meet in ", f.tensor,
-            ", in one round or in two, and nothing says who comes first"),
+            ", in one round or in two, and nothing orders them"),
         "t.barrier() at the end of each round, and in a round one thread for each element");
   if (reads)
     return cause("missing-barrier",
                  cat("in line ", m.last, " a thread reads of ", f.tensor,
                      " what another one writes there, and may do so before it is written"),
-                 "write in one line, then t.barrier(), and read in a line behind it");
-  return cause(
-      "same-place",
-      cat("in line ", m.last, " they do so in ", f.tensor, ", and nothing says whose number stays"),
-      "one thread for each element of a tile: which do two of them write in this line?");
+                 "write in one line, then t.barrier(), and read in a line after it");
+  return cause("same-place",
+               cat("in line ", m.last, " they do so in ", f.tensor,
+                   ", and nothing says which of the numbers stays"),
+               "one thread for each element of a tile: which do two of them write in this line?");
 }
 
 Cause without_barrier(const Meeting& m) {
@@ -58,10 +58,9 @@ Cause without_barrier(const Meeting& m) {
   return cause("missing-barrier",
                cat("line ", m.last, " reads what other threads have written in line ", m.first,
                    ", and they may not have done so yet"),
-               guard.first > 0
-                   ? cat("t.barrier() behind line ", m.first, ", before the if in line ",
-                         guard.first, ": not all threads get into that")
-                   : cat("t.barrier() between the lines ", m.first, " and ", m.last));
+               guard.first > 0 ? cat("t.barrier() after line ", m.first, ", before the if in line ",
+                                     guard.first, ": not all threads get into that")
+                               : cat("t.barrier() between the lines ", m.first, " and ", m.last));
 }
 
 /// Is there a wait for copies after the barrier?
@@ -80,13 +79,13 @@ Cause with_barrier(const Meeting& m, int barrier) {
                  "wait first, then t.barrier(): then all have waited");
   if (line_of(m.source, barrier).find("if (") != std::string::npos)
     return cause("missing-barrier",
-                 cat("the barrier in line ", barrier, " is behind an if: not every round has it"),
-                 "t.barrier() in every round, outside of every if");
+                 cat("the barrier in line ", barrier, " is inside an if: not every round has it"),
+                 "t.barrier() in every round, outside every if");
   if (m.loop.first > 0 && barrier_between(m.source, m.last, m.loop.last + 1) == 0)
     return cause("missing-barrier",
                  cat("in the next round line ", m.first,
                      " overwrites what a slower thread still reads in line ", m.last),
-                 cat("t.barrier() at the end of the loop, behind line ", m.last));
+                 cat("t.barrier() at the end of the loop, after line ", m.last));
   return cause(
       "missing-barrier",
       cat("the lines ", m.first, " and ", m.last, " race although there is a barrier between them"),

@@ -1,4 +1,4 @@
-// The parts of `tessera puzzle` that are commands of their own. Private to the command.
+// The subcommands of `tessera puzzle`. Private to the command.
 #pragma once
 
 #include <string>

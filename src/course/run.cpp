@@ -41,7 +41,7 @@ std::string variant_of(const std::vector<Puzzle>& course, const Puzzle& puzzle,
   std::string out;
   for (const auto& word : words) {
     if (!word.starts_with("-"))
-      throw Error(Category::argument, cat("run: unexpected '", word, "' behind the file"), {}, {},
+      throw Error(Category::argument, cat("run: unexpected '", word, "' after the file"), {}, {},
                   cat("one file is run at a time: tessera puzzle run ", puzzle.id, " FILE"));
     const bool is_known = std::find(flags.begin(), flags.end(), word) != flags.end();
     if (!is_known && flags.empty())

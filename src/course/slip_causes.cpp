@@ -38,7 +38,7 @@ struct SlipReader {
   Cause empty_body(std::size_t i) const {
     const bool has_body = text.is("if", i) || text.is("for", i);
     if (!has_body || !text.is("(", i + 1) || !text.is(";", text.match[i + 1] + 1)) return {};
-    return cause("empty-body", cat("the ; behind the brackets of the ", text.tokens[i].text,
+    return cause("empty-body", cat("the ; after the brackets of the ", text.tokens[i].text,
                                    " in line ", line(i), " is all that it governs"));
   }
 
@@ -84,8 +84,7 @@ struct SlipReader {
     const bool is_plain = times == i + 3 && plus < text.match[i + 1] && plus > times;
     const std::string row = text.tokens[i + 2].text,
                       col = text_of_tokens(text.tokens, plus + 1, text.match[i + 1]);
-    return cause("flat-index",
-                 cat(in_line(i), name, " is asked for with one index, and has rows and columns"),
+    return cause("flat-index", cat(in_line(i), name, " has rows and columns, but gets one index"),
                  cat(name, is_plain ? cat("(", row, ", ", col, ")") : "(row, col)",
                      ": views know their strides"));
   }
@@ -139,7 +138,7 @@ struct SlipReader {
                  cat("float, not int: float ", name->name));
   }
 
-  /// Is the token in the braces of a function, and in no brackets inside of these?
+  /// Is the token in the braces of a function, and in no brackets inside these?
   bool is_in_body(std::size_t i) const {
     while (i > 0) {
       --i;

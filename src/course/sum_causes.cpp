@@ -76,8 +76,8 @@ Cause of_tile_numbers(const PuzzleAttempt& attempt, const Loop& loop, const std:
                                               : number.find('*') != std::string::npos;
       if (!has_word(number, k) || !is_element) continue;
       return cause("wrong-tile",
-                   cat(range, ": line ", i, " asks for tile (", match[2].str(), ", ",
-                       match[3].str(), ") of ", match[1].str(), ", and of these only some exist"),
+                   cat(range, ": line ", i, " takes tile (", match[2].str(), ", ", match[3].str(),
+                       ") of ", match[1].str(), ", and not all of these exist"),
                    "the numbers of a tile count tiles, not elements: the next tile has the next "
                    "number");
     }

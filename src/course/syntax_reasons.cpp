@@ -152,7 +152,7 @@ ErrorReason reason_of_semicolon(const CompilerSays& error, const LearnersText& t
   const bool is_of_struct = error.message.find("struct") != std::string::npos;
   if (before.is(";") || before.is("{") || (before.is("}") && !is_of_struct)) return {};
   if (is_of_struct)
-    return {"semicolon", "the ; is missing behind the } that ends the struct", "};", before.line,
+    return {"semicolon", "the ; is missing after the } that ends the struct", "};", before.line,
             before.end()};
   if (!is_next_line) return {};
   const KernelWord* const word =

@@ -122,7 +122,7 @@ std::string called_name(const std::string& message) {
   std::smatch match;
   if (!std::regex_search(message, match, call)) return {};
   std::string text = match[1].str();
-  // Without arguments: up to the first bracket after the last "::" outside of any.
+  // Without arguments: up to the first bracket after the last "::" outside any.
   int depth = 0;
   std::size_t begin = 0, end = text.size();
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -158,8 +158,7 @@ std::string missing_in_call(const LearnersText& text, std::size_t at, std::strin
     for (const auto& name : text.names.all())
       if (is_member && name.name == own[2].text && name.kind == SourceName::Kind::member &&
           name.type.find("Tile") != std::string::npos)
-        return cat(each, " is a tile that is stored; what is asked for is its view, ", each,
-                   ".view()");
+        return cat(each, " is a stored tile; use its view, ", each, ".view()");
   }
   return {};
 }
@@ -308,11 +307,10 @@ ErrorReason reason_of_call(const CompilerSays& error, const LearnersText& text) 
   for (const auto& each : text.names.all())  // names that are both, such as tile
     if (each.name == name && each.kind == SourceName::Kind::member && !shared.empty() &&
         !text.is("<", at + 1) && !text.is_member(at))
-      return {
-          "member-of-shared",
-          cat(name, " by itself is a function; struct ", each.owner, " has a member of that name"),
-          cat(shared, ".", name)};
-  std::string why = is_surplus ? cat(name, " is given more than it takes")
+      return {"member-of-shared",
+              cat(name, " alone is a function; struct ", each.owner, " has a member of that name"),
+              cat(shared, ".", name)};
+  std::string why = is_surplus ? cat(name, " gets more arguments than it takes")
                                : missing_in_call(text, at, word->usage);
   if (why.empty()) why = cat(name, "() does not take these arguments");
   return {"wrong-call", why, std::string(word->usage)};

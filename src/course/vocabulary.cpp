@@ -44,7 +44,7 @@ constexpr KernelWord kWords[] = {
     {Of::library, "TESSERA_KERNEL", "TESSERA_KERNEL void operator()(auto t, ...) const"},
     {Of::library, "index_t", "index_t k = 0;"},
     {Of::thread, "thread",
-     "t.thread.x, t.thread.y, t.thread.z; t.thread by itself is the number, x fastest"},
+     "t.thread.x, t.thread.y, t.thread.z; t.thread alone is the number, x fastest"},
     {Of::thread, "block", "t.block.x, t.block.y, t.block.z"},
     {Of::thread, "block_dim", "t.block_dim.x, t.block_dim.y"},
     {Of::thread, "grid_dim", "t.grid_dim.x, t.grid_dim.y"},

@@ -78,7 +78,7 @@ class Book(unittest.TestCase):
             with self.subTest(name):
                 self.assertGreaterEqual(page.pictures, 1, "a picture carries the idea")
                 self.assertEqual(page.pictures, source.count("## Picture"))
-                self.assertGreaterEqual(page.folded, source.count("## Hint") + 2, "tips, what it says at first, solution")
+                self.assertGreaterEqual(page.folded, source.count("## Hint") + 2, "hints, what it says at first, solution")
                 self.assertNotIn("<details open", text)
                 shown = [html.unescape(re.sub("<[^>]*>", "", block)) for block in re.findall(r'<div class="code"><pre>(.*?)</pre>', text, re.S)]
                 self.assertEqual(shown[1].strip(), self.tessera("puzzle", "solution", name[:3]).strip())
@@ -101,7 +101,7 @@ class Book(unittest.TestCase):
         self.assertEqual({link for link in Parts(self.pages["index.html"]).links}, set(self.pages) - {"index.html"})
 
     def test_commands_and_code_in_the_texts_are_those_that_run(self):
-        """Sources are those that were run. What else a text shows as code must stand in one of them."""
+        """Sources are those that were run. Other code in a text must occur in one of them."""
         ran = 0
         for name in self.puzzles:
             text = (COURSE / name / "page.md").read_text()

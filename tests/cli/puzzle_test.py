@@ -69,7 +69,7 @@ class Learner(Puzzle):
         self.assertIn("there is no file p14.cpp", self.puzzle("run", "p14", code=3).err)
         self.assertIn("--single-block", self.puzzle("run", "p14", "--tiled", code=2).err)
         self.assertIn("tessera puzzle run: there is no puzzle 'p99'", self.puzzle("run", "p99", code=2).err)
-        self.assertIn("unexpected 'more' behind the file", self.puzzle("run", "p14", "a.cpp", "more", code=2).err)
+        self.assertIn("unexpected 'more' after the file", self.puzzle("run", "p14", "a.cpp", "more", code=2).err)
         self.assertIn("the flag is --naive", self.puzzle("run", "p14", "naive", code=3).err)
         self.path("folder").mkdir()
         self.assertRegex(self.puzzle("run", "p14", "folder", code=3).err, "folder is a folder.*name it: folder/p14.cpp")
@@ -193,13 +193,13 @@ class Learner(Puzzle):
         wrong = "static int one(int i) {\n  const int strides[3] = {5, 3, 1};\n  return strides[i];\n}\nconst Layout by_rows(tuple(3, 5), tuple(5, one(3)));"
         self.path("p01.cpp").write_text(self.solution("p01", "constexpr Layout by_rows(tuple(3, 5), tuple(5, 1));", wrong))
         out = self.puzzle("run", "p01", code=1).out
-        self.assertRegex(out, r"likely cause: an element is asked for.*\n  p01.cpp:9: index 3 of a local array, which is a 'int \[3\]'")
+        self.assertRegex(out, r"likely cause: an access to an element that does not exist.*\n  p01.cpp:9: index 3 of a local array, which is a 'int \[3\]'")
 
     @COMPILES
     def test_a_number_that_is_none_gets_a_word(self):
         self.path("p07.cpp").write_text(self.solution("p07", "    t.barrier();  // all values are there\n"))
         run = self.puzzle("run", "p07", code=1)
-        self.assertIn("got nan.\n  nan is not a number: 0 / 0 and inf / inf give it, and shared memory that nobody has written yet holds it", run.out)
+        self.assertIn("got nan.\n  nan is not a number: 0 / 0 and inf / inf give it, and so does shared memory that is not written yet", run.out)
 
     @COMPILES
     def test_a_tile_is_called_as_the_line_calls_it(self):
@@ -253,11 +253,11 @@ class Learner(Puzzle):
         for _ in range(3):
             last = self.puzzle("hint", "p16").out
         self.assertIn("That was the last hint", last)
-        self.assertIn("second comes between", self.puzzle("explain", "p16").out)
+        self.assertIn("second is between", self.puzzle("explain", "p16").out)
         self.assertIn("p26", self.puzzle("list").out)
         lost = self.tessera("puzzle", "hint", "p16", env={"XDG_STATE_HOME": "/proc/no/such"})
         self.assertEqual((lost.code, lost.out.count("Hint ")), (0, 1))
-        self.assertIn("your progress is not kept: cannot write", lost.err)
+        self.assertIn("your progress is not saved: cannot write", lost.err)
         self.path("state/tessera/puzzles.json").write_text("{")
         self.assertIn("is damaged", self.puzzle("list", code=3).err)
 
@@ -289,7 +289,7 @@ class Learner(Puzzle):
 
 
 def landlock():
-    """Asks for the version of its interface."""
+    """Requests the version of its interface."""
     return ctypes.CDLL(None).syscall(444, None, 0, 1) > 0
 
 
