@@ -1,7 +1,7 @@
 """What ./demo does after the build: multiplies the digits by every algorithm, checks, times and draws. Any wrong result ends
 it with a non-zero status. Every command is printed as it can be typed.
 
-What it showed is kept. A second call of the same build with the same data on the same machine multiplies once more, compares the
+What it showed is kept. A second call of the same build with the same data on the same machine multiplies again, compares the
 product with the kept one, and shows the rest again."""
 import datetime
 import filecmp
@@ -15,14 +15,14 @@ import shlex
 import subprocess
 import sys
 
-from kernels import STEPS
+from kernels import KERNELS
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 OUT = ROOT / "out/demo"
 TESSERA = "build/demo/bin/tessera"  # f32 alone; scripts/build makes the whole
 # The library's own product; then the lessons: the ladder of GPU kernels, one idea more in each line, and their other forms.
 PRODUCT = ["packed", "split_k"]
-LESSONS = [*STEPS, "single_block", "tiled_by_hand", "tiled_idiomatic", "sarek_naive", "sarek_tiled", "warpgroup", "bulk_tiled"]
+LESSONS = [name for name in KERNELS if name not in (*PRODUCT, "thin")]
 # These round their operands to TF32.
 OWN_BITS = {"tensor_core", "warpgroup"}
 COLOUR = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
@@ -134,8 +134,8 @@ def show_again():
     again.unlink()
     if not same:
         sys.exit("demo: the product differs from that of an earlier call, out/demo/S.npy")
-    print(f"This build has shown what follows on this machine on {shown['date']}; all of it anew: rm -r out/demo; ./demo\n"
-          f"Now it has multiplied once more, {answer['seconds'] * 1e3:.1f} ms: every element verified, every byte equal.\n")
+    print(f"This build has shown what follows on this machine on {shown['date']}; to run it again: rm -r out/demo; ./demo\n"
+          f"A new product took {answer['seconds'] * 1e3:.1f} ms: every element verified, every byte equal.\n")
     for line in shown["lines"]:
         print(line if COLOUR else re.sub("\033\\[\\d*m", "", line))
     return True

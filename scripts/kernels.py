@@ -1,3 +1,7 @@
-"""The steps of the ladder, in its order: what scripts, pages and tests walk through. `tessera --list` has them all; the first of its
-list are these, as tests/house/lists_test.py checks."""
-STEPS = ["naive", "coalescing", "tiled", "tiled_register", "block_tiled", "block_tiled_vectorized", "tensor_core", "pipelined"]
+"""The names of the ladder's kernels, from its list: KERNELS are all, STEPS the first, each one idea further than the one before."""
+import pathlib
+import re
+
+LIST = pathlib.Path(__file__).resolve().parents[1] / "src/matmul/ladder.inc"
+KERNELS = re.findall(r"^TESSERA_LADDER\w*\((\w+)", LIST.read_text(), re.M)
+STEPS = KERNELS[:KERNELS.index("pipelined") + 1]

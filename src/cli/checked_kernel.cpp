@@ -57,6 +57,13 @@ Strides strides_of(const CheckedKernel& kernel, char name, index_t rows, index_t
 
 }  // namespace
 
+void add_device_model(CLI::App& app, CheckedKernel& kernel) {
+  std::vector<std::string> names;
+  for (const check::DeviceModel& model : check::device_models()) names.emplace_back(model.name);
+  shell::add_text(app, "--device", shell::join(names, "|"), kernel.device,
+                  cat("GPU whose limits count; default ", kernel.device));
+}
+
 void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_type,
                         std::string name_description) {
   shell::add_argument(app, "NAME", std::move(name_type), kernel.name, std::move(name_description));
@@ -64,8 +71,9 @@ void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_t
   shell::add_extent(app, "-m", kernel.m, "Rows of A and C" + extent);
   shell::add_extent(app, "-n", kernel.n, "Columns of B and C" + extent);
   shell::add_extent(app, "-k", kernel.k, "Columns of A, rows of B" + extent);
-  shell::add_dtype(app, "--dtype", kernel.dtype,
-                   "Element type: f32 (default), f64, f16, bf16 or i32");
+  shell::add_dtype(
+      app, "--dtype", kernel.dtype,
+      cat("Element type: ", shell::join(shell::product_dtype_names()), "; default ", kernel.dtype));
   shell::add_text(app, "--tile", "TILE", kernel.tile,
                   "Tile, such as 32x32x32 or 128,128,8/8,8; default: the kernel's own");
   shell::add_choice(app, "--order", kernel.order,
@@ -80,8 +88,7 @@ void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_t
                        kernel.blocks == 0 ? "all" : cat(kernel.blocks)));
   shell::add_count(app, "--time-limit", kernel.seconds,
                    "Stop a kernel that takes longer, in seconds (default 60)");
-  shell::add_text(app, "--device", "a100|h100|h200", kernel.device,
-                  "GPU whose limits count: a100, h100 or h200 (default)");
+  add_device_model(app, kernel);
   shell::add_count(app, "--registers", kernel.registers,
                    "Registers of a thread, as 'ptxas -v' says: they limit the occupancy too");
   shell::add_threads(app, kernel.threads);

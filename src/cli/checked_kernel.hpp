@@ -36,6 +36,8 @@ struct CheckedKernel {
 void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_type,
                         std::string name_description);
 
+/// Adds --device: the name of a GPU model.
+void add_device_model(CLI::App& app, CheckedKernel& kernel);
 /// Throws Error(argument) for an unknown device or an impossible number of registers.
 const check::DeviceModel& checked_device(const CheckedKernel& kernel);
 /// Is NAME a file with a kernel of the user?

@@ -24,6 +24,7 @@
 #include "shell/types.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/random.hpp"
+#include "tessera/core/text.hpp"
 #include "tessera/device/devices.hpp"
 #include "tessera/io/array.hpp"
 #include "tessera/matmul/matmul.hpp"
@@ -325,8 +326,8 @@ void add_compare(CLI::App& root, shell::Context& context) {
   shell::add_checked(
       *app, "--dtype",
       [request](const std::string& text) { request->dtype = to_string(shell::parse_types(text)); },
-      "Element type: f64, f32 (default), f16, bf16 or i32; or of A and B and of C, bf16:f32, or of "
-      "each, u8:i8:i32",
+      cat("Element type: ", shell::join(shell::product_dtype_names()),
+          "; or of A and B and of C, bf16:f32, or of each, u8:i8:i32; default ", request->dtype),
       "TYPE");
   shell::add_algorithms(*app, "--algorithms", request->algorithms,
                         "Algorithms joined by commas, in output order, or all (default)");

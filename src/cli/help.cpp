@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"
+#include "shell/algorithm_options.hpp"
 #include "shell/options.hpp"
 #include "shell/suggest.hpp"
 #include "shell/wrap.hpp"
@@ -21,20 +22,19 @@ std::string algorithms_page() {
     out += shell::join(tiles, "; ");
     for (const auto& tile : each.f64_tiles) out += "; of f64 " + to_string(tile);
     std::vector<std::string> types;
-    for (auto type : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i32}) {
-      if (each.supports(type, type)) types.push_back(to_string(type));
-    }
-    for (auto type : {DType::i8, DType::u8}) {
-      if (each.supports(type, DType::i32)) types.push_back(to_string(type) + ":i32");
+    for (const auto& name : shell::product_dtype_names(shell::Products::operands)) {
+      const DType type = parse_dtype(name);
+      if (each.supports(type, type)) types.push_back(name);
+      else if (each.supports(type, DType::i32)) types.push_back(name + ":i32");
     }
     out += fmt::format("\n      types: {}{}\n", shell::join(types, " "),
-                       each.same_bits
-                           ? "; f32 and f64 give the same bits as every other such algorithm"
-                       : each.promises_bits(DType::f64) ? "; f64 gives the same bits as the others"
+                       each.same_bits                   ? "; same bits"
+                       : each.promises_bits(DType::f64) ? "; same bits of f64"
                                                         : "");
   }
   return out +
-         "\n'auto' chooses one for the problem; -v reports the reasons for and against each.\n";
+         "\nsame bits: f32 and f64 results have the same bits with each of these algorithms.\n"
+         "'auto' chooses one for the problem; -v reports the reasons for and against each.\n";
 }
 
 namespace {
@@ -42,10 +42,9 @@ namespace {
 constexpr const char* kTypesPage =
     R"(NumPy's names (float32, int8, bfloat16, ...) are accepted too.
 
-Files may hold all of them. Products are computed in f64, f32, f16, bf16 or i32. Without --dtype,
-'tessera multiply' takes
+Files may hold all of them. Without --dtype, 'tessera multiply' computes in
 
-  - the inputs' type, when both inputs have the same one of those five;
+  - the inputs' type, when both inputs have the same one of those with a product;
   - else the smallest of them that holds every value of both inputs exactly:
       i8 u8 i16 u16 bool           -> i32
       f8e4m3 f8e5m2                -> f16
@@ -133,7 +132,10 @@ a(i,j,...) is the index of a coordinate. A tiler that names a layout for each mo
 
 std::string page(const std::string& topic) {
   if (topic == "algorithms") return algorithms_page();
-  if (topic == "types") return "Element types: " + element_type_names(" ") + ".\n" + kTypesPage;
+  if (topic == "types")
+    return "Element types: " + element_type_names(" ") +
+           ".\nWith a product: " + shell::join(shell::product_dtype_names(), " ") + ".\n" +
+           kTypesPage;
   if (topic == "files") return kFilesPage;
   if (topic == "exit-codes") return kExitCodesPage;
   if (topic == "environment") return kEnvironmentPage;
@@ -213,7 +215,7 @@ void add_help(CLI::App& root, shell::Context& context) {
                                      "  tessera help\n"
                                      "  tessera help multiply\n"
                                      "  tessera help exit-codes");
-  app->configurable(false);  // it works whatever files say
+  app->configurable(false);  // it works with any settings file
   app->add_option("TOPIC", *words, "A command or a topic; 'tessera help' lists them")
       ->type_name("TOPIC");
   app->callback([&context, words] {

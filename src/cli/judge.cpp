@@ -253,8 +253,7 @@ void add_judge(CLI::App& root, shell::Context& context) {
   shell::add_seed(*app, "--seed", kernel.seed, "Seed of the data (default 0)");
   shell::add_count(*app, "--time-limit", kernel.seconds,
                    "Of all cases together, in seconds (default 60)");
-  shell::add_text(*app, "--device", "a100|h100|h200", kernel.device,
-                  "GPU whose limits count: a100, h100 or h200 (default)");
+  add_device_model(*app, kernel);
   shell::add_compiler_flags(*app, request->flags);
   shell::add_threads(*app, kernel.threads);
   shell::add_json_option(*app, context, "The verdict with its reasons, as JSON");

@@ -43,9 +43,9 @@ class GpuScript(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
-        (self.root / "scripts").mkdir()
-        for script in ("gpu", "gpu_steps.py", "kernels.py"):
-            shutil.copy(cases.ROOT / "scripts" / script, self.root / "scripts" / script)
+        for file in ("scripts/gpu", "scripts/gpu_steps.py", "scripts/kernels.py", "src/matmul/ladder.inc"):
+            (self.root / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(cases.ROOT / file, self.root / file)
 
     def program(self, path, text):
         file = self.root / path
@@ -85,12 +85,12 @@ class GpuScript(unittest.TestCase):
             self.refused(4, "no GPU answers here", *parts)
         self.program("fakes/nvidia-smi", "exit 0")
         self.refused(4, "no GPU answers here")
-        self.assertEqual(sorted(p.name for p in self.root.iterdir()), ["fakes", "scripts"])
+        self.assertEqual(sorted(p.name for p in self.root.iterdir()), ["fakes", "scripts", "src"])
 
     def test_an_unknown_part_is_refused_before_anything_runs(self):
         self.pretend(test="touch ran")
         self.refused(2, "unknown part 'tets'", "test", "tets")
-        self.refused(2, "'pack' stands alone", "test", "pack")
+        self.refused(2, "'pack' takes no other part", "test", "pack")
         self.assertFalse((self.root / "ran").exists())
 
     def records(self):
