@@ -170,9 +170,9 @@ void AsyncRules::require_open(const AsyncRules& by, int thread, int number, bool
                                      agent_of(g.opened.thread), g.opened_time);
   if (is_seen && (g.is_published || (!by_copy && &by == this))) return;
   const char* const detail = !is_seen  ? "uses before open_gate(), which nothing orders before it,"
-                             : by_copy ? "starts a copy, with no publish_gates() behind "
+                             : by_copy ? "starts a copy, with no publish_gates() after "
                                          "open_gate(), to"
-                                       : "arrives, with no publish_gates() behind open_gate(), at";
+                                       : "arrives, with no publish_gates() after open_gate(), at";
   report_gate({thread, here, by.rank_}, number, detail, g.opened);
 }
 
@@ -308,7 +308,7 @@ void AsyncRules::commits_units(int thread, Here here) {
   m.last_unit_here = here;
   if (std::exchange(m.has_unfenced, false))
     report_units(thread,
-                 "starts a matrix instruction without a fence behind the last access to its "
+                 "starts a matrix instruction without a fence after the last access to its "
                  "sums",
                  here, {}, -1);
   const int warpgroup = thread / kWarpgroup;

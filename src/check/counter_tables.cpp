@@ -152,8 +152,7 @@ std::vector<std::string> counter_notes(const Counters& c) {
   if (c.shared_atomic_requests + c.global_atomic_requests > 0)
     out.push_back(
         "wavefronts and sectors of atomic updates are an estimate: lanes at one address count "
-        "once, "
-        "though a GPU may update it once for each");
+        "once, though a GPU may update it once for each");
   return out;
 }
 

@@ -53,7 +53,7 @@ std::string target(const Mistake& m) {
 std::string race_text(const Mistake& m, const std::string& who, const std::string& other) {
   if (m.one_instruction && !m.same_value)
     return cat(who, " and ", other, " write ", target(m), " in one step of their warp at ",
-               place(m.here), ": nobody knows whose value stays");
+               place(m.here), ": which value stays is undefined");
   return cat(who, " ", access_text(m, target(m)), " at ", place(m.here), ", and ", other, " ",
              access_text(m.other_writes, m.other_is_atomic && !m.other_is_volatile,
                          m.same_value ? "the same value to it" : "it"),
@@ -84,7 +84,7 @@ std::string async_text(const Mistake& m, const std::string& who, const std::stri
                  target(m));
     case Kind::stage_reused:
       return cat(who, " starts a bulk copy into ", target(m), " at ", here, ", and ", other, " ",
-                 m.detail, " it at ", there, ": nothing orders the copy behind that");
+                 m.detail, " it at ", there, ": nothing orders the copy after that");
     case Kind::missing_async_fence:
       return cat(who, " ", m.detail, " ", target(m), " at ", here, ", which ", other,
                  " has stored at ", there, " without a fence_async() before the two meet");
@@ -202,7 +202,7 @@ std::string problem_of(const Mistake& m, const RunContext& context) {
     case Kind::unseen_write:
       return cat(target(m),
                  " changed without an access that the checker sees: a plain member of Shared, or "
-                 "what a raw pointer leads to. Of its races nothing is known");
+                 "an access through a raw pointer. Its races are unknown");
     default: return fault_text(m, who, other);
   }
 }
@@ -219,11 +219,10 @@ std::string race_hint(const Mistake& m) {
     return "put t.fence() between the atomic that has read the value and the reads after it";
   if (m.polls)
     return "a plain read in a loop may be done once only: wait with t.atomic_load(...), and hand "
-           "over "
-           "with t.fence() and t.atomic_store(...)";
+           "over with t.fence() and t.atomic_store(...)";
   if (m.atomic_here.line > 0)
     return cat(
-        "an atomic update orders nothing by itself: put t.fence() between the write and the "
+        "an atomic update alone orders nothing: put t.fence() between the write and the "
         "atomic update at ",
         place(m.atomic_here), ", and another between the atomic and the read");
   if (m.same_value)
@@ -279,7 +278,7 @@ constexpr std::array<std::string_view, kKindNames.size()> kHints = {
     "not portable: let all threads reach each barrier, and guard the accesses instead of the whole "
     "kernel",
     "commit(t), wait<0>(t) and a barrier belong between the copy and this access",
-    "commit(t) and wait<0>(t) behind the copies",
+    "commit(t) and wait<0>(t) after the copies",
     "make the block a multiple of the warp",
     "let the kernel check before it computes; a GPU has no exceptions",
     "use shared memory, smaller local arrays and no deep recursion",
@@ -289,24 +288,23 @@ constexpr std::array<std::string_view, kKindNames.size()> kHints = {
     "check the grid and the guard of the store",
     "once would be enough: keep the sum in a register and store it at the end",
     "use smaller tiles or blocks",
-    "tell the kernel its memory by tensors, whose accesses are checked; stop the thread in a "
+    "pass memory to the kernel as tensors, whose accesses are checked; stop the thread in a "
     "debugger just before: --stop-at",
     "make the member a tile, Tile<int, 1> count for int count, and use s.count(0) and s.a(i, j) in "
     "place of pointers",
-    "let the thread that sets the value do so before it waits or ends, and give back each lock; "
-    "wait "
-    "with t.atomic_load(...)",
-    "ids are 0 to 15, counts multiples of the warp, masks name lanes that come",
-    "wait(t, gate, phase) belongs between the copy and this access, and a barrier behind it where "
+    "let the thread that sets the value do so before it waits or ends, and release each lock; "
+    "wait with t.atomic_load(...)",
+    "ids are 0 to 15, counts multiples of the warp, masks name lanes that arrive",
+    "wait(t, gate, phase) belongs between the copy and this access, and a barrier after it where "
     "other threads have waited",
-    "keep stage and phase in one Turn: next() once for each stage, phase for who reads, before() "
-    "for who loads",
-    "let those who read arrive(t, gate) behind their last read (behind wait_mma of products), and "
+    "keep stage and phase in one Turn: next() once for each stage, phase for readers, before() "
+    "for loaders",
+    "let the readers arrive(t, gate) after their last read (after wait_mma of products), and "
     "wait for that before the copy",
-    "each thread that has stored calls fence_async(t) behind its stores, then the barrier, then "
+    "each thread that has stored calls fence_async(t) after its stores, then the barrier, then "
     "the one that starts",
     "wait_mma<0>(t) belongs between the product and this access",
-    "let all four warps of a warpgroup start the same products in the same order, behind the fence "
+    "let all four warps of a warpgroup start the same products in the same order, after the fence "
     "that mma() begins with",
     "expect the bytes of whole boxes, bytes_of(tiles...), of every copy to this gate, also where a "
     "tile crosses the edge",
@@ -316,7 +314,7 @@ constexpr std::array<std::string_view, kKindNames.size()> kHints = {
     "wait_bulk<0>(t) by the thread that has stored, before it ends or hands the result on",
     "cluster_barrier(t), by all threads of all blocks, belongs between the last copy or arrival "
     "and the end of any block",
-    "let as many arrive as each gate counts, and expect what the copies bring",
+    "let as many threads arrive as each gate counts, and expect the bytes of the copies",
     "give kernels memory of cudaMalloc, and copy between it and the host by cudaMemcpy",
     "free memory when the last kernel and copy that use it have ended",
     "",
@@ -333,8 +331,7 @@ std::string hint_of(const Mistake& m) {
            "number of rounds";
   if (m.kind == Kind::early_return && m.tensor == "warp")
     return "let all lanes that the mask names come there: move the call out of the branch or loop, "
-           "or "
-           "name those that come, by __ballot_sync() before it";
+           "or name those that come, by __ballot_sync() before it";
   if (m.kind == Kind::race) return race_hint(m);
   if (m.kind == Kind::uninitialized_read) return uninitialized_hint(m);
   return std::string(kHints[static_cast<std::size_t>(m.kind)]);

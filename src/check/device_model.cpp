@@ -60,8 +60,7 @@ constexpr DeviceModel hopper(std::string_view name, std::string_view full_name,
   out.full_name = full_name;
   out.source =
       "NVIDIA H100 and H200 data sheets; CUDA C++ Programming Guide, compute capability 9.0; "
-      "Hopper "
-      "Tuning Guide";
+      "Hopper Tuning Guide";
   out.capability = 90;
   out.sms = 132;
   out.clock_hz = 1.98e9;

@@ -24,7 +24,7 @@ inline KeyValues parse_key_values(std::string_view text, const std::string& wher
     if (text.empty()) return out;
     const auto equals = text.find_first_of("= \t\r");
     if (equals == std::string_view::npos || equals == 0 || text[equals] != '=')
-      throw Error(category, cat(where, ": a word is no key=value"), {},
+      throw Error(category, cat(where, ": not KEY=VALUE"), {},
                   cat("'", text.substr(0, text.find_first_of(blanks)), "'"),
                   "write values with blanks in double quotes");
     const std::string key(text.substr(0, equals));

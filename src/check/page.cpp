@@ -214,8 +214,7 @@ std::string access_pictures(const Subject& subject) {
       "128 bytes, thick rules part its sectors.<span class=\"key lane\"></span>used<span "
       "class=\"key "
       "wasted\"></span>travels with the sector, not used. Shared memory: a column is a bank, a row "
-      "one "
-      "wavefront.<span class=\"key conflict\"></span>waits for an earlier pass.</p>\n",
+      "one wavefront.<span class=\"key conflict\"></span>waits for an earlier pass.</p>\n",
       out);
 }
 

@@ -14,17 +14,17 @@ using enum Severity;
 constexpr std::array<Rule, kKindNames.size()> kRules = {{
     {error, "Two accesses to one byte, at least one of them a write, that nothing orders.",
      "Which of the two comes first differs from run to run and from GPU to GPU. Put a barrier "
-     "between them, give each thread or block elements of its own, or use atomic updates on both "
+     "between them, give each thread or block its own elements, or use atomic updates on both "
      "sides. Between threads of one warp it is a warning: they do not run in step either."},
-    {error, "An access outside of every tensor and of shared storage.",
-     "On a GPU it reads or overwrites memory of something else, or ends the kernel. Guard the "
+    {error, "An access outside all tensors and shared storage.",
+     "On a GPU it reads or overwrites other memory, or ends the kernel. Guard the "
      "access with the extents of the tensor."},
-    {error, "An element that the view does not have, though its allocation has it.",
+    {error, "An element outside the view, inside its allocation.",
      "The guard is missing, or compares with the wrong extent: rows with columns, <= with <."},
-    {error, "A wide access that begins at no multiple of its width.",
+    {error, "A wide access at an address that is not a multiple of its width.",
      "A GPU ends the kernel. Vectorize only where the address and the leading dimension are "
      "multiples of the width."},
-    {error, "A read of what nobody has written.",
+    {error, "A read of memory that was never written.",
      "The value is whatever was there before. Write every element of a tile, zero past the edge, "
      "and begin sums with zero."},
     {error, "An element of a tile that was not written when the tile was loaded again.",
@@ -39,7 +39,7 @@ constexpr std::array<Rule, kKindNames.size()> kRules = {{
     {warning, "Threads that end, or leave a loop, while others wait at a barrier.",
      "CUDA allows it, other platforms do not. Let all threads reach each barrier, and guard the "
      "accesses instead of the whole kernel."},
-    {error, "An access to what an asynchronous copy may still be writing.",
+    {error, "An access to elements that an asynchronous copy may still be writing.",
      "Commit the copy, wait for it, and put a barrier between the wait and the access."},
     {error, "A kernel that ends before its asynchronous copies.",
      "Commit the copies and wait for them before the thread ends."},
@@ -52,39 +52,39 @@ constexpr std::array<Rule, kKindNames.size()> kRules = {{
      "Use shared memory, smaller local arrays and no deep recursion."},
     {error, "A thread that does not come to an end within the time limit.",
      "Find the loop whose condition never becomes false, or raise --time-limit."},
-    {note, "An input of which elements were never read.",
+    {note, "An input with elements that were never read.",
      "Is the last tile along k dropped? Does a guard compare with the wrong extent?"},
-    {note, "An output of which elements were never written.",
+    {note, "An output with elements that were never written.",
      "Check the grid and the guard of the store."},
-    {note, "An output of which elements were written more than once.",
+    {note, "An output with elements that were written more than once.",
      "Once would be enough: keep the value in a register and store it at the end."},
     {error, "More threads or shared storage than the device gives to a block.",
      "The launch fails on the GPU. Use smaller tiles or blocks."},
     {error, "A thread that dies of a signal, or a program that ends without a report.",
-     "A pointer that is null or wild, a division by zero, or a call of exit() or abort(). Tell the "
-     "kernel its memory by tensors, whose accesses are checked."},
+     "A null or invalid pointer, a division by zero, or a call of exit() or abort(). Pass memory "
+     "to the kernel as tensors, whose accesses are checked."},
     {warning, "Memory that changed without an access that the checker sees.",
      "Nothing is known of its races. Use tiles and tensors instead of plain members of shared "
      "storage and raw pointers."},
-    {error, "Threads that wait for a value to change, which nobody changes any more.",
-     "Let the thread that sets the value do so before it waits or ends, and give back each lock."},
-    {error, "A named barrier or a mask of lanes as it cannot be.",
-     "Ids are 0 to 15, counts are multiples of the warp, and masks name lanes that come."},
-    {error, "An access to what a bulk copy may still be writing.",
-     "Wait for the copy's gate before the access, or meet who has waited at a barrier."},
+    {error, "Threads that wait for a value that no thread will change.",
+     "Let the thread that sets the value do so before it waits or ends, and release each lock."},
+    {error, "An impossible named barrier or mask of lanes.",
+     "Ids are 0 to 15, counts are multiples of the warp, and masks name lanes that arrive."},
+    {error, "An access to elements that a bulk copy may still be writing.",
+     "Wait for the copy's gate before the access, or at a barrier after a thread that has waited."},
     {error, "A wait for a phase that ended before the copy it is for was expected.",
-     "It waits for nothing, or for ever. Keep stage and phase together in a Turn."},
+     "It waits for nothing, or forever. Keep stage and phase together in a Turn."},
     {error, "A bulk copy into bytes whose reads nothing orders before it.",
-     "It overwrites what others still read. Let the readers arrive at a gate behind their last "
+     "It overwrites what others still read. Let the readers arrive at a gate after their last "
      "read, and wait for it before the copy."},
     {error, "Ordinary stores that a bulk store or a matrix unit reads without a fence.",
-     "It may read what was there before. Each thread that has stored calls fence_async() behind "
+     "It may read what was there before. Each thread that has stored calls fence_async() after "
      "its stores and before the barrier."},
     {error, "Sums or operands that are touched while a matrix unit works on them.",
      "Wait for the product first: wait_mma<0>()."},
     {error, "Matrix instructions without a fence, or not alike in all four warps.",
      "All warps of a warpgroup start the same products in the same order."},
-    {error, "A phase of a gate that expects other bytes than come.",
+    {error, "A phase of a gate that expects more or fewer bytes than arrive.",
      "It never ends, or ends too late. Expect whole boxes, of every copy to the gate."},
     {error, "More or fewer arrivals than a gate counts, or use before it is open.",
      "Its phases then end too early or never. Let as many threads arrive as open_gate() says."},
@@ -95,14 +95,14 @@ constexpr std::array<Rule, kKindNames.size()> kRules = {{
     {error, "A block that another of its cluster reaches before its start or after its end.",
      "Its shared storage is not there then. Let all threads of the cluster meet at "
      "cluster_barrier() before the first access to another block, and before a block ends."},
-    {error, "Threads that wait at gates, and nobody can go on.",
-     "Let as many arrive as each gate counts, and expect what the copies bring."},
+    {error, "Threads that wait at gates forever.",
+     "Let as many threads arrive as each gate counts, and expect the bytes of the copies."},
     {error, "A kernel that follows a pointer of the host, or the host one of the device.",
      "Give kernels memory of cudaMalloc, and copy between it and the host by cudaMemcpy."},
-    {error, "An access to memory that was given back.",
+    {error, "An access to freed memory.",
      "Free memory when the last kernel and the last copy that use it have ended."},
-    {error, "A call of the CUDA run-time with wrong arguments, or whose error nobody has seen.",
-     "Check what each call returns, and cudaGetLastError() behind each launch."},
+    {error, "A call of the CUDA run-time with wrong arguments, or whose error was not checked.",
+     "Check what each call returns, and cudaGetLastError() after each launch."},
     {error, "A program whose own checks failed.",
      "It ended with an exit code other than 0: look at what it printed."},
 }};

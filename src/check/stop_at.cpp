@@ -25,7 +25,7 @@ Dim3 coordinates_in(const std::string& key, const std::string& text) {
     if (*stop != ',') break;
     at = stop + 1;
   }
-  throw Error(Category::argument, cat("stop: cannot read ", key), "coordinates such as 3,1,0",
+  throw Error(Category::argument, cat("stop-at: cannot read ", key), "coordinates such as 3,1,0",
               cat("'", text, "'"));
 }
 
@@ -33,12 +33,12 @@ Dim3 coordinates_in(const std::string& key, const std::string& text) {
 
 StopAt parse_stop_at(std::string_view text) {
   StopAt out;
-  for (const auto& [key, value] : parse_key_values(text, "stop", Category::argument)) {
+  for (const auto& [key, value] : parse_key_values(text, "stop-at", Category::argument)) {
     if (key == "block") out.block = coordinates_in(key, value);
     else if (key == "thread") out.thread = coordinates_in(key, value);
     else if (key == "superstep") out.superstep = value;
     else
-      throw Error(Category::argument, cat("stop: unknown key '", key, "'"),
+      throw Error(Category::argument, cat("stop-at: unknown key '", key, "'"),
                   "block, thread or superstep");
   }
   return out;
@@ -47,7 +47,7 @@ StopAt parse_stop_at(std::string_view text) {
 void require_inside(const StopAt& stop, const detail::Launch& launch) {
   const auto require = [](const char* what, const Dim3& at, const Dim3& all) {
     if (at.x >= all.x || at.y >= all.y || at.z >= all.z)
-      throw Error(Category::argument, cat("stop: there is no ", what, " ", to_string(at)),
+      throw Error(Category::argument, cat("stop-at: there is no ", what, " ", to_string(at)),
                   cat("less than ", to_string(all)));
   };
   require("block", stop.block, launch.grid);

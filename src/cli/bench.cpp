@@ -320,7 +320,7 @@ void add_bench(CLI::App& root, shell::Context& context) {
   request->device = default_device();
   CLI::App* app = shell::add_command(
       root, context, "bench",
-      "Measure algorithms beside other BLAS libraries and the machine's peak.",
+      "Measure algorithms beside other BLAS libraries and the machine's peak",
       "  tessera bench --sizes 64:1024:x2\n"
       "  tessera bench --sizes 512 --threads 1,2 --peers openblas,blis --plot ladder.svg\n"
       "  tessera bench -m 16 -n 4096 -k 1024:4096:x2 --algorithms block_tiled -o results.json\n"

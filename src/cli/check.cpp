@@ -106,7 +106,7 @@ check::Report case_report(const CheckedProgram& program, FileCheck check) {
   return out;
 }
 
-/// A kernel as a program of its own; `spelling` is set for a kernel of the ladder.
+/// A kernel as its own program; `spelling` is set for a kernel of the ladder.
 int check_program(const shell::Context& context, const CheckRequest& request,
                   process::Compilation compilation,
                   const std::optional<KernelSpelling>& spelling = {}) {
@@ -275,10 +275,14 @@ void add_check(CLI::App& root, shell::Context& context) {
   shell::add_text(*app, "--launch", "LAUNCH", request->launch,
                   "Launch one kernel of FILE.cu in place of its main(): 'kernel<<<dim3(4, 4), "
                   "256>>>(A: f32[m,k], n: n)'");
-  app->add_option("--warp", request->kernel.warp,
-                  "Lanes of a warp of plain CUDA: 32 (default) or 64")
-      ->check(CLI::IsMember({32, 64}))
-      ->type_name("32|64");
+  shell::add_checked(
+      *app, "--warp",
+      [request](const std::string& text) {
+        if (text != "32" && text != "64")
+          throw Error(Category::argument, "no such warp", "32 or 64 lanes", text);
+        request->kernel.warp = text == "32" ? 32 : 64;
+      },
+      "Lanes of a warp of plain CUDA: 32 (default) or 64", "32|64");
   shell::add_text(*app, "--results", "FOLDER", request->results,
                   "Write the arrays that the launch may change into FOLDER, each as NAME.npy");
   shell::add_choice(*app, "--strides", request->kernel.strides, strides,

@@ -1,4 +1,4 @@
-// A kernel as a program of its own under the checker: a file of the user, or a kernel of the ladder
+// A kernel as its own program under the checker: a file of the user, or a kernel of the ladder
 // in a tile or type that is not built in. There is a report even if the program crashes or hangs.
 #pragma once
 

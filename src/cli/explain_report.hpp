@@ -15,7 +15,7 @@ namespace tessera::cli {
 struct Explained {
   check::Report report;
   check::Explanation explanation;
-  const Algorithm* next = nullptr;  ///< none after the last step and outside of the ladder
+  const Algorithm* next = nullptr;  ///< none after the last step and outside the ladder
 };
 
 /// What bounds the kernel, its counters, what to change, and what the next step does; in lines of

@@ -113,7 +113,7 @@ bool is_right(double got, double exact, double bound, DType type) {
   return std::abs(got - exact) <= bound;
 }
 
-/// Zeros everywhere although the reference has other values. It has a name of its own, since small
+/// Zeros everywhere although the reference has other values. It has its own name, since small
 /// data make zeros look right to a fixed tolerance.
 template <class IsZero>
 std::optional<WrongResult> all_zero(const JudgedLaunch& launch, const NamedArray& out,

@@ -179,7 +179,7 @@ nlohmann::ordered_json question_of(const MultiplyRequest& request, const LargeOp
   return out;
 }
 
-/// The output in blocks, with the journal that --resume asks for.
+/// The output in blocks, with the journal that --resume needs.
 class Output {
  public:
   Output(const MultiplyRequest& request, const LargeOperands& in, const Plan& plan,

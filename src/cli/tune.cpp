@@ -27,9 +27,8 @@ void add_tune(CLI::App& root, shell::Context& context) {
       ->type_name("LIST");
   app->add_option("--dtype", request->dtype, "Element types, as 'tessera bench'; default f32")
       ->type_name("TYPE");
-  app->add_option("--seconds", request->seconds, "Time limit in seconds; default 120")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.0, 1e6));
+  shell::add_number(*app, "--seconds", "SECONDS", 0, 1e6, request->seconds,
+                    "Time limit in seconds; default 120");
   app->add_option("--peer", request->peer,
                   "Peer to compare with: auto (cublaslt, else cublas), none or a name")
       ->type_name("auto|none|NAME");

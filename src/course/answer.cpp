@@ -147,8 +147,7 @@ std::string nan_text(const PuzzleCase& c) {
   for (const auto& m : c.outputs)
     if (std::any_of(m.got.begin(), m.got.end(), [](const double x) { return std::isnan(x); }))
       return "  nan is not a number: 0 / 0 and inf / inf give it, and so does shared memory that "
-             "is "
-             "not written yet\n";
+             "is not written yet\n";
   return {};
 }
 

@@ -33,7 +33,7 @@ constexpr CauseOfKind kOfGates[] = {
 constexpr CauseOfKind kInVain[] = {{"gate-phase", "wrong-phase"}, {"stuck", "waits-for-ever"}};
 
 bool is_in_vain(const PuzzleFinding& f) {
-  return f.problem.find("a wait that nobody ends") != std::string::npos;
+  return f.problem.find("a wait that no thread ends") != std::string::npos;
 }
 
 /// A copy over one that no reader has released: who loads runs ahead, whatever is read of it.

@@ -240,7 +240,8 @@ int new_puzzle(const shell::Context& context, const PuzzleRequest& request) {
                        std::isdigit(static_cast<unsigned char>(name[1])) != 0 &&
                        name.find('_') != std::string::npos && name.find('/') == std::string::npos;
   if (!is_name)
-    throw Error(Category::argument, "new: the name of a puzzle", "pNN_name, like p90_mine", name);
+    throw Error(Category::argument, "new: not a name for a puzzle", "pNN_name, like p90_mine",
+                name);
   const fs::path folder = fs::path(request.course.empty() ? "." : request.course) / name;
   if (fs::exists(folder))
     throw Error(Category::argument, cat("new: ", folder.string(), " exists already"));

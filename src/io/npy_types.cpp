@@ -64,8 +64,7 @@ const char* meaning_of(std::string_view code) {
   constexpr std::pair<std::string_view, const char*> words[] = {
       {"O O8 object object_ object0", "Python objects, which only Python can read"},
       {"F D G complex complex_ complex64 complex128 complex256 csingle singlecomplex cdouble "
-       "cfloat "
-       "clongdouble clongfloat longcomplex",
+       "cfloat clongdouble clongfloat longcomplex",
        "complex numbers"},
       {"g longdouble longfloat float128", "floating point of another width"},
       {"c str str_ str0 unicode unicode_ bytes bytes_ bytes0 string_", "text"},

@@ -88,7 +88,7 @@ check::Report check_matmul(const Plan& plan, const ConstMatrix& A, const ConstMa
                 cat("check: ", plan.algorithm, " with tile ", to_string(plan.tile), " in ",
                     name(p.in), " is not compiled for the checker"),
                 "f32, or the algorithm's first tile in f16 or f64", {},
-                "'tessera check' compiles others when they are asked for; in C++, see "
+                "'tessera check' compiles others on demand; in C++, see "
                 "tessera/check/product.hpp");
   }
   check::Options own = options;

@@ -85,8 +85,8 @@ Choice choose_on_cuda(const Problem& p, const Device& device) {
   const bool is_large = blocks(256, 128) >= 100;
   if (why_not_hopper(device).empty() && why_no_bulk_tiles(p, nullptr, nullptr).empty())
     return taking("bulk_tiled",
-                  is_large ? "bulk copies bring tiles while others are multiplied"
-                           : "bulk copies bring tiles while others are multiplied; small ones, for "
+                  is_large ? "bulk copies load tiles while others are multiplied"
+                           : "bulk copies load tiles while others are multiplied; small ones, for "
                              "more blocks",
                   is_large ? 0 : 1);
   if (is_large) return taking("pipelined", "tiles arrive while others are multiplied");

@@ -52,7 +52,7 @@ void run_warpgroup(const LadderCall& call) {
 }
 
 LadderEntry entry_of_warpgroup() {
-  return {{"warpgroup", "warpgroups multiply what bulk copies bring (Hopper; f32 as TF32)",
+  return {{"warpgroup", "warpgroups multiply the tiles of bulk copies (Hopper; f32 as TF32)",
            WarpgroupTiles::tiles, false, has_unit_product, WarpgroupTiles::typed, Arithmetic::tf32},
           run_warpgroup,
           "WarpgroupTiled",

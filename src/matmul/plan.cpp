@@ -258,11 +258,10 @@ Plan make_plan(const Problem& problem, const Options& options) {
             .why;
     if (why.empty() && device != Device::cpu()) why = detail::why_no_maps(other, problem);
     if (why.empty() && other.arithmetic(problem.in) == Arithmetic::tf32)
-      why = "rounds f32 inputs to TF32: only when asked for";
+      why = "rounds f32 inputs to TF32: only on request";
     if (why.empty() && other.name == "split_k")
-      why = is_byte(problem.in)
-                ? "for a long K and a small C on several threads"
-                : "adds in another order than one chain over k: only when asked for";
+      why = is_byte(problem.in) ? "for a long K and a small C on several threads"
+                                : "adds in another order than one chain over k: only on request";
     if (why.empty() && plan.arithmetic == Arithmetic::lanes) why = "does not sum in lanes";
     if (why.empty()) why = others;
     plan.rejected.push_back({std::string(other.name), why});

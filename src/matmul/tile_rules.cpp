@@ -168,7 +168,7 @@ std::string thin_tile(const TileShape& t, int) {
 }
 
 std::string no_tile(const TileShape&, int) {
-  return "it takes no tile, it blocks for the caches by itself";
+  return "it takes no tile: it does its own cache blocking";
 }
 
 std::string initializer_text(const TileShape& t) {

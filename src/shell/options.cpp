@@ -213,8 +213,8 @@ namespace {
 /// "16GiB": suffixes with an i are powers of 1024, others of 1000.
 index_t byte_count(const std::string& text) {
   const auto refuse = [&] {
-    throw Error(Category::argument, "the size", "a number of bytes above 0, such as 16GiB or 500MB",
-                text);
+    throw Error(Category::argument, "not a size",
+                "a number of bytes above 0, such as 16GiB or 500MB", text);
   };
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -160,7 +160,7 @@ std::string BlockScheduler::State::missing_text() const {
 Error BlockScheduler::State::stuck() const {
   if (std::find(run.begin(), run.end(), Run::at_gate) != run.end())
     return Error(Category::kernel,
-                 cat(kernel_and_block(), ": a wait that nobody ends: ", places_text(),
+                 cat(kernel_and_block(), ": a wait that no thread ends: ", places_text(),
                      missing_text(), others_places()),
                  {}, {},
                  "let as many arrive as the gate counts, expect the bytes of whole boxes, and wait "

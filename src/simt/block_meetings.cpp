@@ -293,11 +293,11 @@ void BlockScheduler::State::deadlocked() {
   fail({.kind = BlockFault::Kind::deadlocked, .thread = thread, .here = here}, [&] {
     return Error(Category::kernel,
                  cat(kernel_and_block(), ", thread ", thread_text(thread),
-                     " finds the same value for ever at ", here.file, ":", here.line,
-                     ", and nobody changes it: ", places_text(), missing_text(), others_places(),
+                     " finds the same value forever at ", here.file, ":", here.line,
+                     ", and no thread changes it: ", places_text(), missing_text(), others_places(),
                      task.residents != nullptr ? task.residents->others_text() : ""),
                  {}, {},
-                 "let the thread that sets the value do so before it waits or ends, and give back "
+                 "let the thread that sets the value do so before it waits or ends, and release "
                  "each lock; threads of a block run at one time, blocks of a grid need not");
   });
   cancel();

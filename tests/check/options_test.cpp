@@ -59,7 +59,7 @@ TEST(Device, WhatNoDeviceHasIsOneFindingThatNamesTheOneAskedFor) {
   EXPECT_THAT([] { with_bytes<64>("h20"); }, ThrowsMessage<Error>(HasSubstr("did you mean")));
 }
 
-/// Every thread writes C(0, 0), and reads what nobody has written.
+/// Every thread writes C(0, 0), and reads what no thread has written.
 struct Racy {
   static constexpr const char* name = "racy";
   static constexpr Dim3 block{64};
@@ -112,7 +112,7 @@ TEST(Suppressions, MistakesNameTheLine) {
                                    std::pair{"kind=rac reason=x", "did you mean 'race'?"},
                                    std::pair{"knd=race reason=x", "did you mean 'kind'?"},
                                    std::pair{"reason=x", "would suppress every finding"},
-                                   std::pair{"race reason=x", "no key=value"},
+                                   std::pair{"race reason=x", "not KEY=VALUE"},
                                    std::pair{"line=x reason=x", "no number of a line"},
                                    std::pair{"kind=race reason=\"x", "quotes of reason do not end"},
                                    std::pair{"kind=race kind=race reason=x", "given twice"},

@@ -1,4 +1,4 @@
-// A CUDA runtime that only keeps books, linked in the place of the real one: two devices, memory of
+// A CUDA runtime that only keeps books, linked in place of the real one: two devices, memory of
 // the host, and errors on request.
 #pragma once
 

@@ -67,7 +67,7 @@ class FakeDevice : public detail::Backend {
   std::shared_ptr<FakeBooks> books_;
 };
 
-/// Puts one in the place of `device`.
+/// Puts one in place of `device`.
 inline std::shared_ptr<FakeBooks> fake(const Device& device) {
   auto books = std::make_shared<FakeBooks>();
   detail::set_backend(device, std::make_unique<FakeDevice>(device, books));

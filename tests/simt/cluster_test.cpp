@@ -146,7 +146,7 @@ TEST(Cluster, AWaitThatNobodyEndsIsToldWithThePlacesOfAllBlocks) {
   for (const auto order : kOrders) {
     EXPECT_THAT(
         refusal([&] { added(160, Mistake::no_remote_arrival, order, 1); }, Category::kernel),
-        AllOf(HasSubstr("a wait that nobody ends"), HasSubstr("lacks 3 of 4 arrivals"),
+        AllOf(HasSubstr("a wait that no thread ends"), HasSubstr("lacks 3 of 4 arrivals"),
               HasSubstr("of the cluster"), HasSubstr("wait at the barrier of their cluster")));
     EXPECT_THAT(refusal([&] { added(160, Mistake::half_of_bytes, order, 1); }, Category::kernel),
                 HasSubstr("cluster_test.cpp"));
@@ -318,7 +318,7 @@ TEST(Cluster, APollIsAnsweredByAnyBlock) {
   }
   std::vector<int> flags(2);
   EXPECT_THAT(refusal([&] { launch(Dim3{4}, Poll{false}, flags.data(), 1); }, Category::kernel),
-              AllOf(HasSubstr("finds the same value for ever"), HasSubstr("of the cluster")));
+              AllOf(HasSubstr("finds the same value forever"), HasSubstr("of the cluster")));
 }
 
 /// What a thread throws ends the launch, and other blocks of its cluster unwind.

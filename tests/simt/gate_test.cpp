@@ -107,7 +107,7 @@ TEST(Gate, ARingOfStagesBringsEveryTile) {
 TEST(Gate, AWaitThatNobodyEndsIsTold) {
   for (const auto order : {ThreadOrder::forward, ThreadOrder::shuffled}) {
     EXPECT_THAT(refusal([&] { added(80, {.arrivals = 0}, order, 1); }, Category::kernel),
-                AllOf(HasSubstr("a wait that nobody ends"), HasSubstr("lacks 1 of 1 arrivals"),
+                AllOf(HasSubstr("a wait that no thread ends"), HasSubstr("lacks 1 of 1 arrivals"),
                       HasSubstr("of gate ")));
     EXPECT_THAT(refusal([&] { added(80, {.forgotten = -64}, order, 1); }, Category::kernel),
                 AllOf(HasSubstr("lacks 64 bytes"), HasSubstr("gate_test.cpp")));

@@ -150,7 +150,7 @@ TEST(Spin, AGridThatDoesNotFitIsADeadlockThatCountsTheBlocks) {
                 launch(LaunchConfig{.grid = {40}, .block = {1024}, .threads = 1}, GridBarrier{}, 40,
                        &arrived, out.data());
               }),
-              AllOf(HasSubstr("finds the same value for ever"), HasSubstr("other blocks wait"),
+              AllOf(HasSubstr("finds the same value forever"), HasSubstr("other blocks wait"),
                     HasSubstr("blocks have not started, since at most 16 run at one time")));
 }
 
@@ -174,7 +174,7 @@ TEST(Spin, WhatNobodyCanEndIsASentenceWithBlockThreadAndLine) {
                            NobodySets{others_wait}, &flag, &spins);
                   }),
                   AllOf(HasSubstr("kernel nobody_sets, block ("),
-                        HasSubstr("thread (3,0,0) finds the same value for ever at"),
+                        HasSubstr("thread (3,0,0) finds the same value forever at"),
                         HasSubstr("spin_test.cpp:"),
                         HasSubstr(others_wait ? "39 of 40 threads wait at the barrier"
                                               : "39 of 40 threads have ended")));
