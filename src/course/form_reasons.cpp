@@ -59,7 +59,7 @@ ErrorReason reason_of_sign(const Line& line, std::size_t i) {
     return line.at(i, "sign", cat(line.word(i), "= is JavaScript's comparison"), line.word(i));
   for (const char* sign : {"/", "*", "%"})
     if (line.is("=", i) && line.is_close(i) && line.is(sign, i + 1))
-      return line.at(i, "sign", cat("=", sign, " is no sign of C++"), cat(sign, "="));
+      return line.at(i, "sign", cat("=", sign, " is not an operator of C++"), cat(sign, "="));
   if (line.is(":", i) && is_equal)
     return line.at(i, "sign", ":= is not an operator of C++; = assigns", "name = value");
   if (line.is(":", i) && separates_arguments(line, i))
@@ -147,7 +147,7 @@ ErrorReason reason_of_wrong_owner(const Line& line, std::size_t i) {
   if (is_element && foreign != nullptr && foreign->ours.starts_with("t."))
     return line.at(
         i + 2, "member-of-thread",
-        cat(foreign->name, " is a word of ", foreign->language, ", and no element has it"),
+        cat(foreign->name, " is a name of ", foreign->language, ", and no element has it"),
         std::string(foreign->ours));
   if (!is_element || word == nullptr || word->of != KernelWord::Of::thread) return {};
   return line.at(i + 2, "member-of-thread",
