@@ -76,8 +76,8 @@ def main():
         parser.error("expected sizes of at least 0")
     try:
         framework = {"jax": Jax, "torch": Torch}[options.framework]()
-    except ImportError as error:
-        print(f"tessera.recipe matmul: {error}", file=sys.stderr)
+    except ImportError as missing:
+        print(f"tessera.recipe matmul: {missing}", file=sys.stderr)
         return 4
     rng = np.random.default_rng(0)
     a, b = sixteenths(rng, options.m, options.k), sixteenths(rng, options.k, options.n)  # (M,K), (K,N)
