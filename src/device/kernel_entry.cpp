@@ -47,8 +47,8 @@ bool add_kernel(DeviceKind kind, std::string_view kernel, std::string_view argum
                 KernelEntry entry) {
   Entries& known = entries();
   const std::lock_guard lock(known.mutex);
-  const auto [at, is_new] =
-      known.all.try_emplace({kind, std::string(kernel), std::string(arguments)}, entry);
+  const auto [at, is_new] = known.all.try_emplace(
+      {kind, std::string(kernel), std::string(arguments)}, Entries::Found{entry});
   if (!is_new && at->second.entry != entry) at->second.is_ambiguous = true;
   return true;
 }

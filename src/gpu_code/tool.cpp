@@ -17,7 +17,7 @@
 namespace tessera::gpu_code {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string string_literal(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '\n') out += "\\n\"\n\"";
@@ -68,8 +68,9 @@ int make(int count, char** words) {
     out << "static const GpuModule::Code codes[] = {\n" << list.str() << "};\n";
   out << (name.empty() ? "static const GpuModule module"
                        : "extern const GpuModule " + name + ";\nconst GpuModule " + name)
-      << " = {\n    " << quoted(c.source) << ",\n    " << quoted(entries) << ",\n    "
-      << (list.str().empty() ? "{}" : "codes") << ",\n    " << quoted(log) << "};\n";
+      << " = {\n    " << string_literal(c.source) << ",\n    " << string_literal(entries)
+      << ",\n    " << (list.str().empty() ? "{}" : "codes") << ",\n    " << string_literal(log)
+      << "};\n";
   if (name.empty()) out << "static const bool is_added = add_gpu_module(module);\n";
   out << "\n}  // namespace tessera::detail\n";
   return out.flush() ? 0 : 4;
