@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "align_columns.hpp"
+#include "dependent_names.hpp"
 #include "lexer.hpp"
 #include "placed_text.hpp"
 #include "tessera/core/error.hpp"
@@ -31,6 +32,7 @@ class Rewriter {
       if (t_.is_kind(i, Kind::name)) word(i);
       else if (t_.is(i, "<") && t_.pairs[i] != kNone) launch(i);
     }
+    name_templates(t_, out_);
     return out_.write();
   }
 

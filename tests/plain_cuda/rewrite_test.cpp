@@ -255,6 +255,20 @@ TEST(Rewrite, VariablesOfTheProgramMayHaveNamesOfCudas) {
     EXPECT_EQ(rewrite(kMarker + text), kMarker + text);
 }
 
+TEST(Rewrite, CallsOfMemberTemplatesAreNamed) {
+  expect_each({{"void f() { V<T>::cast<4>(x); }", "void f() { V<T>::template cast<4>(x); }"},
+               {"void f() { g(V<T, a::B>::cast<N, int*>(x)); }",
+                "void f() { g(V<T, a::B>::template cast<N, int*>(x)); }"},
+               {"void f() { V<T>::run<4><<<1, 2>>>(x); }",
+                "void f() { (configure(@1:12, 1, 2), V<T>::template run<4>)(x); }"}});
+  for (const std::string text : {"template <> void V<int>::cast<4>(int x) {}",
+                                 "namespace n::m { template <> void V<int>::cast<4>(int x) {} }",
+                                 "void f() { V<T>::template cast<4>(x); }",
+                                 "void f() { return V<T>::least < x && y > (z); }",
+                                 "void f() { a::b<4>(x); }", "void f() { a > ::cast<4>(x); }"})
+    EXPECT_EQ(rewrite(kMarker + text), kMarker + text);
+}
+
 TEST(Rewrite, WhatIsNoProgramIsRefusedAtItsPlace) {
   const auto said = [](const std::string& text) {
     return refusal([&] { rewrite("# 7 \"k.cu\"\n" + text); }, Category::argument);
