@@ -4,6 +4,7 @@
 //   dgemm_64_  cblas_dgemm_64  cblas_dgemm64_       std::int64_t (reference LAPACK 3.12, OpenBLAS)
 //   scipy_...                                       what NumPy and SciPy from PyPI call
 #include "call.hpp"
+#include "cpu/lanes_at_once.hpp"
 #include "export.hpp"
 #include "tessera/cpu/lanes.hpp"
 
@@ -27,16 +28,21 @@ template <class T>
                           alpha != T{0} && verbosity.load(std::memory_order_acquire) == 0;
     if (!ordinary) return false;
     const index_t a_col = b_none ? 1 : ldb, b_row = a_none ? lda : 1;
-    const bool lanes =
-        b_row == 1 && known_arithmetic.load(std::memory_order_relaxed) == Arithmetic::lanes;
-    // A single row of op(A) is contiguous along K either way, with the stride of K.
-    if ((a_none || m == 1) && !(lanes && cpu::takes_lanes<T>(n, m, k, a_col, b_row)) &&
-        cpu::gemm_if_tiny(n, m, k, B, b_none ? ldb : 1, a_col, A, b_row, C, ldc, alpha, beta))
+    const index_t a_row = b_none ? ldb : 1, b_col = a_none ? 1 : lda;
+    const bool lanes = cpu::takes_lanes<T>(n, m, k, a_col, b_row) &&
+                       known_arithmetic.load(std::memory_order_relaxed) == Arithmetic::lanes;
+    if (lanes) {
+      if (alpha == T{1} && beta == T{0} && cpu::lanes_at_once(n, m, k, B, a_row, A, b_col, C, ldc))
+        return true;
+      // A single row of op(A) is contiguous along K either way, with the stride of K.
+    } else if ((a_none || m == 1) &&
+               cpu::gemm_if_tiny(n, m, k, B, a_row, a_col, A, b_row, C, ldc, alpha, beta)) {
       return true;
+    }
     cpu::Gemm<T> gemm;
     gemm.M = n, gemm.N = m, gemm.K = k;
-    gemm.A = B, gemm.a_row = b_none ? ldb : 1, gemm.a_col = a_col;
-    gemm.B = A, gemm.b_row = b_row, gemm.b_col = a_none ? 1 : lda;
+    gemm.A = B, gemm.a_row = a_row, gemm.a_col = a_col;
+    gemm.B = A, gemm.b_row = b_row, gemm.b_col = b_col;
     gemm.C = C, gemm.c_row = ldc, gemm.c_col = 1;
     gemm.alpha = alpha, gemm.beta = beta;
     gemm.threads = thread_limit();

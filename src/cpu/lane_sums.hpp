@@ -18,29 +18,49 @@ bool is_for_lanes(const Gemm<T>& call) {
          takes_lanes<T>(call.M, call.N, call.K, call.a_col, call.b_row);
 }
 
-/// Columns [j, end) of a C with few rows.
-template <class T>
-void multiply_lane_columns(const Gemm<T>& call, const Kernels<T, T, T>& kernels, index_t j,
-                           index_t end) {
-  ChainTile<T> tile{call.K, call.A, call.a_row, 1, nullptr, 1, call.b_col, nullptr, 0};
-  const auto sums_to = [&](T* c, index_t c_row, index_t first, index_t columns) {
-    tile.b = call.B + first * call.b_col;
-    tile.c = c, tile.c_row = c_row;
-    kernels.lane_sums(tile, call.M, columns);
-  };
-  if (is_plain(call)) return sums_to(call.C + j, call.c_row, j, end - j);
-  constexpr index_t most_rows = 16;  // see takes_lanes()
-  alignas(64) T sums[most_rows * kMostColumns];
-  const bool transposes = call.c_row == 1 && finish_at(call, 0, 0).changes_nothing();
-  for (; j < end; j += kMostColumns) {
-    const index_t columns = std::min<index_t>(kMostColumns, end - j);
-    sums_to(sums, kMostColumns, j, columns);
-    const int rows = static_cast<int>(call.M);
-    if (transposes)
-      kernels.transpose(call.C + j * call.c_col, call.c_col, sums, rows, columns, kMostColumns);
-    else
-      finish_tile(call, call.C, kernels, sums, kMostColumns, 0, j, rows, static_cast<int>(columns));
+/// The sums of `tile`, at most 16 rows, some columns at a time: body(sums, j, columns), whose rows
+/// are kMostColumns apart.
+template <class T, class Body>
+void each_lane_sums(ChainTile<T> tile, const Kernels<T, T, T>& kernels, index_t rows, index_t cols,
+                    const Body& body) {
+  alignas(64) T sums[kMostThin * kMostColumns];
+  tile.c = sums, tile.c_row = kMostColumns;
+  for (index_t j = 0; j < cols; j += kMostColumns, tile.b += kMostColumns * tile.b_col) {
+    const int columns = static_cast<int>(std::min<index_t>(kMostColumns, cols - j));
+    kernels.lane_sums(tile, rows, columns);
+    body(sums, j, columns);
   }
+}
+
+/// The same sums as columns of C, whose rows are contiguous.
+template <class T>
+void transposed_lane_sums(const ChainTile<T>& tile, const Kernels<T, T, T>& kernels, index_t rows,
+                          index_t cols, T* C, index_t c_row) {
+  each_lane_sums(tile, kernels, rows, cols, [&](const T* sums, index_t j, int columns) {
+    kernels.transpose(C + j * c_row, c_row, sums, static_cast<int>(rows), columns, kMostColumns);
+  });
+}
+
+/// Columns [first, end) of a C with few rows.
+template <class T>
+void multiply_lane_columns(const Gemm<T>& call, const Kernels<T, T, T>& kernels, index_t first,
+                           index_t end) {
+  const ChainTile<T> tile{call.K,
+                          call.A,
+                          call.a_row,
+                          1,
+                          call.B + first * call.b_col,
+                          1,
+                          call.b_col,
+                          call.C + first * call.c_col,
+                          call.c_row};
+  if (is_plain(call)) return kernels.lane_sums(tile, call.M, end - first);
+  if (call.c_row == 1 && finish_at(call, 0, 0).changes_nothing())
+    return transposed_lane_sums(tile, kernels, call.M, end - first, tile.c, call.c_col);
+  each_lane_sums(tile, kernels, call.M, end - first, [&](const T* sums, index_t j, int columns) {
+    finish_tile(call, call.C, kernels, sums, kMostColumns, 0, first + j, static_cast<int>(call.M),
+                columns);
+  });
 }
 
 /// Threads take some columns at a time; `ns`: what one thread needs.

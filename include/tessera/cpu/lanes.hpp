@@ -15,12 +15,15 @@ namespace tessera::cpu {
 template <class T>
 constexpr index_t kLanes = 64 / static_cast<index_t>(sizeof(T));
 
+/// The most that the smaller one of M and N may be.
+constexpr index_t kMostThin = 16;
+
 /// Is this a product in dot form? Along K both A (M,K) and B (K,N) are contiguous; M or N is
 /// small, and K is so long that adding the lanes takes less time than transposing would.
 template <class T>
 constexpr bool takes_lanes(index_t M, index_t N, index_t K, index_t a_col, index_t b_row) {
   const index_t thin = std::min(M, N);
-  return a_col == 1 && b_row == 1 && thin >= 1 && thin <= 16 && K >= kLanes<T> * thin;
+  return a_col == 1 && b_row == 1 && thin >= 1 && thin <= kMostThin && K >= kLanes<T> * thin;
 }
 
 /// The reference: the sum of a[k] * b[k] in this order.
