@@ -85,7 +85,7 @@ const Hip& hip() {
   return out;
 }
 
-void check(int code, const char* function) {
+void check_hip(int code, const char* function) {
   if (code == 0) return;
   constexpr int out_of_memory = 2;
   const char* const text = hip().get_error_string(code);
@@ -105,10 +105,10 @@ DeviceInfo info_of(int number) {
   std::size_t memory = 0;
   int threads = 0, shared = 0;
   constexpr int most_threads = 56, most_shared = 74;  // hipDeviceAttribute_t
-  check(api.device_get_name(name, sizeof name - 1, number), "hipDeviceGetName");
-  check(api.device_total_mem(&memory, number), "hipDeviceTotalMem");
-  check(api.device_get_attribute(&threads, most_threads, number), "hipDeviceGetAttribute");
-  check(api.device_get_attribute(&shared, most_shared, number), "hipDeviceGetAttribute");
+  check_hip(api.device_get_name(name, sizeof name - 1, number), "hipDeviceGetName");
+  check_hip(api.device_total_mem(&memory, number), "hipDeviceTotalMem");
+  check_hip(api.device_get_attribute(&threads, most_threads, number), "hipDeviceGetAttribute");
+  check_hip(api.device_get_attribute(&shared, most_shared, number), "hipDeviceGetAttribute");
   return {Device::hip(number), name, static_cast<index_t>(memory), threads, shared, true};
 }
 
@@ -120,41 +120,42 @@ class HipBackend : public Backend {
     if (number >= count_devices())
       throw Error(Category::unavailable, cat("hip:", number, ": there is no such device"));
     here();
-    check(hip().stream_create(&stream_), "hipStreamCreate");
-    check(hip().event_create(&begin_), "hipEventCreate");
-    check(hip().event_create(&end_), "hipEventCreate");
+    check_hip(hip().stream_create(&stream_), "hipStreamCreate");
+    check_hip(hip().event_create(&begin_), "hipEventCreate");
+    check_hip(hip().event_create(&end_), "hipEventCreate");
   }
 
   DeviceInfo info() override { return info_of(number_); }
   void* allocate(index_t bytes) override {
     here();
     Handle out = nullptr;
-    check(hip().malloc(&out, static_cast<std::size_t>(bytes)), "hipMalloc");
+    check_hip(hip().malloc(&out, static_cast<std::size_t>(bytes)), "hipMalloc");
     return out;
   }
   void free(void* memory) noexcept override { hip().free(memory); }
   void upload(void* to, index_t at, const void* from, index_t bytes) override {
     here();
-    check(hip().copy_to_device(static_cast<std::byte*>(to) + at, const_cast<void*>(from),
-                               static_cast<std::size_t>(bytes), stream_),
-          "hipMemcpyHtoDAsync");
+    check_hip(hip().copy_to_device(static_cast<std::byte*>(to) + at, const_cast<void*>(from),
+                                   static_cast<std::size_t>(bytes), stream_),
+              "hipMemcpyHtoDAsync");
     wait();  // the host's bytes may be reused
   }
   void download(void* to, void* from, index_t at, index_t bytes) override {
     here();
-    check(hip().copy_to_host(to, static_cast<std::byte*>(from) + at,
-                             static_cast<std::size_t>(bytes), stream_),
-          "hipMemcpyDtoHAsync");
+    check_hip(hip().copy_to_host(to, static_cast<std::byte*>(from) + at,
+                                 static_cast<std::size_t>(bytes), stream_),
+              "hipMemcpyDtoHAsync");
     wait();
   }
   void fill_with_zero(void* to, index_t at, index_t bytes) override {
     here();
-    check(hip().fill(static_cast<std::byte*>(to) + at, 0, static_cast<std::size_t>(bytes), stream_),
-          "hipMemsetAsync");
+    check_hip(
+        hip().fill(static_cast<std::byte*>(to) + at, 0, static_cast<std::size_t>(bytes), stream_),
+        "hipMemsetAsync");
   }
   void wait() override {
     here();
-    check(hip().stream_synchronize(stream_), "hipStreamSynchronize");
+    check_hip(hip().stream_synchronize(stream_), "hipStreamSynchronize");
   }
 
   void start(const KernelCall& call) override {
@@ -167,24 +168,24 @@ class HipBackend : public Backend {
     for (auto& each : arguments.addresses) list.push_back(&each.base);
     for (auto& word : arguments.words) list.push_back(&word);
     const auto extent = [](int value) { return static_cast<unsigned>(value); };
-    check(hip().event_record(begin_, stream_), "hipEventRecord");
-    check(
+    check_hip(hip().event_record(begin_, stream_), "hipEventRecord");
+    check_hip(
         hip().launch(function, extent(call.grid.x), extent(call.grid.y), extent(call.grid.z),
                      extent(call.block.x), extent(call.block.y), extent(call.block.z),
                      static_cast<unsigned>(call.gpu->shared_bytes), stream_, list.data(), nullptr),
         "hipModuleLaunchKernel");
-    check(hip().event_record(end_, stream_), "hipEventRecord");
+    check_hip(hip().event_record(end_, stream_), "hipEventRecord");
   }
   double seconds_of_last() override {
     wait();
     float milliseconds = 0;
-    check(hip().event_elapsed_ms(&milliseconds, begin_, end_), "hipEventElapsedTime");
+    check_hip(hip().event_elapsed_ms(&milliseconds, begin_, end_), "hipEventElapsedTime");
     return static_cast<double>(milliseconds) * 1e-3;
   }
 
  private:
   /// HIP calls are for the device of the calling thread.
-  void here() const { check(hip().set_device(number_), "hipSetDevice"); }
+  void here() const { check_hip(hip().set_device(number_), "hipSetDevice"); }
 
   Handle function_of(const KernelCall& call) {
     const auto known = functions_.find(call.gpu->entry);
@@ -192,7 +193,7 @@ class HipBackend : public Backend {
     const std::string entry = gpu_code::entry_name(call.gpu->entry);
     const Handle module = module_of(call, gpu_module_of(call, entry, kAmdTargets));
     Handle out = nullptr;
-    check(hip().module_get_function(&out, module, entry.c_str()), "hipModuleGetFunction");
+    check_hip(hip().module_get_function(&out, module, entry.c_str()), "hipModuleGetFunction");
     functions_.emplace(call.gpu->entry, out);
     return out;
   }
