@@ -63,6 +63,19 @@ def functions(text):
     return out
 
 
+def unit_runs(instructions):
+    """How many instructions of warpgroup units follow one another, for each such run: nothing in between waits, branches, accesses memory
+    or computes in floating point."""
+    runs, length = [], 0
+    for name in map(operation, instructions):
+        if re.match(r"[HQI]GMMA", name):
+            length += 1
+        elif length and re.match(r"WARPGROUP|.*DEPBAR|SYNCS|BAR|BRA|BS|EXIT|LD|ST|RED|ATOM|F|H|MUFU", name):
+            runs.append(length)
+            length = 0
+    return runs + [length] * (length > 0)
+
+
 class Code:
     """The basic blocks of a kernel: where each ends, and which follow it."""
 

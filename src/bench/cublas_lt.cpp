@@ -21,7 +21,6 @@ constexpr double kTimedSeconds = 2e-3;
 /// A choice this many times slower than the best is not timed further.
 constexpr double kMuchSlower = 2;
 
-bool is_f8(DType type) { return type == DType::f8e4m3 || type == DType::f8e5m2; }
 bool is_half(DType type) { return type == DType::f16 || type == DType::bf16; }
 
 /// cublasLtMatmulHeuristicResult_t

@@ -284,10 +284,11 @@ void BlockRecorder::fails(const BlockFault& fault) {
   failed_ = true;
   settle();
   if (stopped_) return;
-  static constexpr Kind kKinds[] = {Kind::diverged_barrier, Kind::missing_barrier, Kind::exception,
-                                    Kind::stack_overflow,   Kind::endless,         Kind::crash,
-                                    Kind::deadlock,         Kind::barrier_misuse,  Kind::stuck,
-                                    Kind::gate_arrivals,    Kind::cluster_exit};
+  static constexpr Kind kKinds[] = {
+      Kind::diverged_barrier, Kind::missing_barrier, Kind::exception,
+      Kind::stack_overflow,   Kind::endless,         Kind::crash,
+      Kind::deadlock,         Kind::barrier_misuse,  Kind::stuck,
+      Kind::gate_arrivals,    Kind::cluster_exit,    Kind::misaligned};
   const bool is_reached = fault.kind == BlockFault::Kind::cluster_exit && fault.here.line == 0;
   if (is_reached && rules_ && async_rules_.judge_exit()) return;
   const bool waits =

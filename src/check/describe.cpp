@@ -178,7 +178,9 @@ std::string problem_of(const Mistake& m, const RunContext& context) {
                       ? m.detail
                       : cat(target(m), ": ", m.detail));
     case Kind::outside_view: return does(cat(m.detail, ", of ", m.tensor));
-    case Kind::misaligned: return does(cat(target(m), ": ", m.detail));
+    case Kind::misaligned:
+      return m.memory == Memory::none ? cat(who, ": ", m.detail)
+                                      : does(cat(target(m), ": ", m.detail));
     case Kind::uninitialized_read:
       return m.memory == Memory::local
                  ? cat(who, m.tensor == "accumulator" ? " adds to a variable that has no value"

@@ -25,6 +25,9 @@ void require_known(const std::string& name) {
               near.empty() ? "" : "did you mean '" + near + "'?");
 }
 
+/// The type of C: that of A and B, or of the sums of bytes.
+DType out_of(DType in) { return is_byte(in) ? DType::i32 : is_f8(in) ? DType::f32 : in; }
+
 /// A matrix of seeded numbers with the requested strides of its operand.
 struct Operand {
   Operand(const CheckedKernel& kernel, DType type, char name, index_t rows_, index_t cols_,
@@ -71,9 +74,9 @@ void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_t
   shell::add_extent(app, "-m", kernel.m, "Rows of A and C" + extent);
   shell::add_extent(app, "-n", kernel.n, "Columns of B and C" + extent);
   shell::add_extent(app, "-k", kernel.k, "Columns of A, rows of B" + extent);
-  shell::add_dtype(
-      app, "--dtype", kernel.dtype,
-      cat("Element type: ", shell::join(shell::product_dtype_names()), "; default ", kernel.dtype));
+  shell::add_dtype(app, "--dtype", kernel.dtype,
+                   cat("Element type: ", shell::join(shell::product_dtype_names()),
+                       "; for warpgroup also f8e4m3, f8e5m2, i8 and u8; default ", kernel.dtype));
   shell::add_text(app, "--tile", "TILE", kernel.tile,
                   "Tile, such as 32x32x32 or 128,128,8/8,8; default: the kernel's own");
   shell::add_choice(app, "--order", kernel.order,
@@ -152,7 +155,8 @@ check::Report checked(const CheckedKernel& kernel) {
   how.suppressions = kernel.suppressions;
   try {
     const Operand a(kernel, type, 'A', kernel.m, kernel.k, 1),
-        b(kernel, type, 'B', kernel.k, kernel.n, 2), c(kernel, type, 'C', kernel.m, kernel.n, 3);
+        b(kernel, type, 'B', kernel.k, kernel.n, 2),
+        c(kernel, out_of(type), 'C', kernel.m, kernel.n, 3);
     const ConstMatrix A = a.view(), B = b.view();
     const Plan plan = make_plan(make_problem(A, B, c.view(), 1, kernel.beta), options);
     if (how.registers == 0) how.registers = built_registers(plan, kernel.device);
@@ -169,7 +173,7 @@ check::Report checked(const CheckedKernel& kernel) {
 KernelSpelling spelling_of(const CheckedKernel& kernel) {
   require_known(kernel.name);
   const DType type = parse_dtype(kernel.dtype);
-  return spell_kernel(kernel.name, type, type,
+  return spell_kernel(kernel.name, type, out_of(type),
                       kernel.tile.empty() ? TileShape{} : parse_tile(kernel.tile));
 }
 
@@ -178,7 +182,7 @@ std::string source_text(const KernelSpelling& spelling) {
     throw Error(Category::unavailable,
                 cat("check: ", spelling.kernel, " in ", spelling.type,
                     " takes its operands as maps for bulk copies and cannot be recompiled"),
-                "f32, or bf16 and f16 with the first tile of warpgroup; no --stop-at, no flags");
+                "f32, or another type with the first tile of warpgroup; no --stop-at, no flags");
   return cat("#include \"tessera/check/file.hpp\"\n#include \"", spelling.header,
              "\"\n\nusing namespace tessera;\n\n"
              "check::Report check_kernel(const check::Options& options, const "
@@ -191,7 +195,7 @@ std::string problem_text(const CheckedKernel& kernel, const KernelSpelling& spel
                         .N = kernel.n,
                         .K = kernel.k,
                         .in = parse_dtype(kernel.dtype),
-                        .out = parse_dtype(kernel.dtype),
+                        .out = out_of(parse_dtype(kernel.dtype)),
                         .a = strides_of(kernel, 'A', kernel.m, kernel.k),
                         .b = strides_of(kernel, 'B', kernel.k, kernel.n),
                         .c = strides_of(kernel, 'C', kernel.m, kernel.n),

@@ -21,11 +21,17 @@ std::string algorithms_page() {
     for (const auto& tile : each.tiles) tiles.push_back(to_string(tile));
     out += shell::join(tiles, "; ");
     for (const auto& tile : each.f64_tiles) out += "; of f64 " + to_string(tile);
+    std::vector<std::string> of_bytes;
+    for (const auto& tile : each.byte_tiles) of_bytes.push_back(to_string(tile));
+    if (!of_bytes.empty()) out += "; of bytes " + shell::join(of_bytes, ", ");
     std::vector<std::string> types;
     for (const auto& name : shell::product_dtype_names(shell::Products::operands)) {
       const DType type = parse_dtype(name);
       if (each.supports(type, type)) types.push_back(name);
       else if (each.supports(type, DType::i32)) types.push_back(name + ":i32");
+    }
+    for (auto type : {DType::f8e4m3, DType::f8e5m2}) {
+      if (each.supports(type, DType::f32)) types.push_back(to_string(type) + ":f32");
     }
     out += fmt::format("\n      types: {}{}\n", shell::join(types, " "),
                        each.same_bits                   ? "; same bits"
@@ -60,7 +66,7 @@ how many elements), but a fraction or NaN for i32, and a value beyond the type, 
 So are --alpha and --beta that the sums' type cannot hold.
 
 f16 and bf16 are summed in f32 and rounded once, to nearest even. i32 wraps modulo 2^32. Two matrices of i8 or u8, or one
-of each, are multiplied as the bytes that they are, into i32.
+of each, are multiplied as the bytes that they are, into i32. With --algorithm warpgroup, two of f8e4m3 or f8e5m2 are, into f32.
 )";
 
 constexpr const char* kFilesPage =

@@ -64,7 +64,12 @@ Array converted(const shell::Context& context, const MultiplyRequest& request, c
 bool multiplied_as_bytes(const MultiplyRequest& request, DType a, DType b, DType product) {
   const bool packed = request.algorithm == "packed" || request.algorithm == "split_k" ||
                       (request.algorithm == "auto" && request.tile.empty());
-  return packed && is_byte(a) && is_byte(b) && product == DType::i32;
+  const bool by_warpgroups = request.algorithm == "warpgroup" && a == b;
+  return (packed || by_warpgroups) && is_byte(a) && is_byte(b) && product == DType::i32;
+}
+
+DType natural_type(const MultiplyRequest& request, DType a, DType b) {
+  return request.algorithm == "warpgroup" && a == b && is_f8(a) ? DType::f32 : product_type(a, b);
 }
 
 void require_inner_extents(const MultiplyRequest& request, index_t a_rows, index_t a_cols,
@@ -91,13 +96,14 @@ Operands read_operands(const shell::Context& context, const MultiplyRequest& req
   const Array b = read_matrix(context, request.b, "B", Vector::column, request);
   const Array left = turned(a, request.transpose_a), right = turned(b, request.transpose_b);
   require_inner_extents(request, left.rows(), left.cols(), right.rows(), right.cols());
-  const DType natural = product_type(a.dtype(), b.dtype());
+  const DType natural = natural_type(request, a.dtype(), b.dtype());
   Operands out;
   out.type = request.dtype.empty() ? natural : parse_dtype(request.dtype);
   const auto fit = [&](const Array& matrix, const char* what, const std::string& path) {
     return converted(context, request, matrix, out.type, natural, cat(what, " (", path, ")"));
   };
-  const bool as_bytes = multiplied_as_bytes(request, a.dtype(), b.dtype(), out.type);
+  const bool as_f8 = out.type == natural && natural != product_type(a.dtype(), b.dtype());
+  const bool as_bytes = as_f8 || multiplied_as_bytes(request, a.dtype(), b.dtype(), out.type);
   // Shapes as stored in the files, so that messages name the elements as the user knows them.
   out.a = turned(as_bytes ? a : fit(a, "A", request.a), request.transpose_a);
   out.b = turned(as_bytes ? b : fit(b, "B", request.b), request.transpose_b);

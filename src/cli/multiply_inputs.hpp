@@ -40,7 +40,9 @@ Operands read_operands(const shell::Context& context, const MultiplyRequest& req
 void require_inner_extents(const MultiplyRequest& request, index_t a_rows, index_t a_cols,
                            index_t b_rows, index_t b_cols);
 
-/// Does the packed path multiply these bytes without a conversion?
+/// The type of the product without --dtype: two f8 are multiplied by warpgroups into f32.
+DType natural_type(const MultiplyRequest& request, DType a, DType b);
+/// Are these bytes multiplied without a conversion?
 bool multiplied_as_bytes(const MultiplyRequest& request, DType a, DType b, DType product);
 
 }  // namespace tessera::cli

@@ -61,10 +61,11 @@ LargeOperands open_operands(const MultiplyRequest& request) {
   if (request.transpose_b) out.b.transpose();
   require_inner_extents(request, out.a.rows(), out.a.cols(), out.b.rows(), out.b.cols());
   const DType a = out.a.dtype(), b = out.b.dtype();
-  out.natural = product_type(a, b);
+  out.natural = natural_type(request, a, b);
   const DType type = request.dtype.empty() ? out.natural : parse_dtype(request.dtype);
   out.types = scale::types_of(type);
-  if (multiplied_as_bytes(request, a, b, type)) out.types.in_a = a, out.types.in_b = b;
+  const bool as_f8 = type == out.natural && type != product_type(a, b);
+  if (as_f8 || multiplied_as_bytes(request, a, b, type)) out.types.in_a = a, out.types.in_b = b;
   out.types.a = a, out.types.b = b;
   if (request.c.empty()) return out;
   out.c0.emplace(opened_matrix(request.c, "C0", out.a.rows() == 1, request));

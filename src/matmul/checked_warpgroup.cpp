@@ -1,5 +1,8 @@
-// `warpgroup` under the checker: f32 in its tiles, bf16 and f16 in the first. Operands that bulk
-// copies cannot read are multiplied by `tensor_core`, as in every run.
+// `warpgroup` under the checker: f32 in its tiles, other types in the first. Operands that bulk
+// copies cannot read are multiplied by `tensor_core` or copied, as in every run.
+#include <algorithm>
+
+#include "byte_rows.hpp"
 #include "checked.hpp"
 #include "warpgroup_operands.hpp"
 
@@ -7,12 +10,12 @@ namespace tessera::detail {
 
 namespace {
 
-template <class T, class Tiles>
+template <class T, class Out, class Tiles>
 check::Report check_typed(const LadderCall& call, const check::Options& options) {
   const Problem& p = call.problem;
   check::Report report;
   WarpgroupLadder<Tiles>::with_kernel(call.tile, [&]<class Kernel>(const Kernel& kernel) {
-    with_bulk_operands<Kernel, T, T>(
+    with_bulk_operands<Kernel, T, Out>(
         p, call.A, call.B, call.C, call.bias, software_map,
         [&](const auto& A, const auto& B, const auto& slices, const auto& C) {
           // Few blocks, so that each computes a second tile.
@@ -22,27 +25,63 @@ check::Report check_typed(const LadderCall& call, const check::Options& options)
   return report;
 }
 
+/// Into the type of the inputs; bytes into that of their sums.
+template <class T>
+using CheckedOut = std::conditional_t<sizeof(T) == 1, Accumulator<T>, T>;
+template <class T>
+using FirstTile = TileList<1, WarpgroupTilesOf<T>::tiles[0]>;
+using CheckedLikeFirst = TypeList<bf16, f16, f8e4m3, f8e5m2, std::int8_t, std::uint8_t>;
+
+template <class... Ts>
+check::Report check_first(const LadderCall& call, const check::Options& options, TypeList<Ts...>) {
+  check::Report report;
+  (void)((call.problem.in == dtype_of<Ts>() &&
+          (report = check_typed<Ts, CheckedOut<Ts>, FirstTile<Ts>>(call, options), true)) ||
+         ...);
+  return report;
+}
+
 check::Report run_warpgroup_checked(const LadderCall& call, const check::Options& options) {
-  using First = TileList<1, WarpgroupTiles::tiles[0]>;
   const Problem& p = call.problem;
-  if (!why_no_bulk_operands(p, call.A, call.B).empty())
+  const bool has_maps = why_no_bulk_operands(p, call.A, call.B).empty();
+  if (!has_maps && size_of(p.in) > 1)
     return checked_tensor_core().run(
         {p, TensorCoreTiles::tiles[0], call.config, call.A, call.B, call.C, call.bias}, options);
-  if (p.in == DType::bf16) return check_typed<bf16, First>(call, options);
-  if (p.in == DType::f16) return check_typed<f16, First>(call, options);
-  return check_typed<float, WarpgroupTiles>(call, options);
+  if (!has_maps) {
+    const ByteRows rows(p, call.A, call.B);
+    return check_first(
+        {rows.problem, call.tile, call.config, rows.A.data(), rows.B.data(), call.C, call.bias},
+        options, CheckedLikeFirst{});
+  }
+  if (p.in == DType::f32) return check_typed<float, float, WarpgroupTiles>(call, options);
+  return check_first(call, options, CheckedLikeFirst{});
+}
+
+template <class... Ts>
+bool is_first_of(DType in, DType out, const TileShape& tile, TypeList<Ts...>) {
+  return ((in == dtype_of<Ts>() && out == dtype_of<CheckedOut<Ts>>() &&
+           tile == FirstTile<Ts>::tiles[0]) ||
+          ...);
 }
 
 bool has_warpgroup_type(DType in, DType out, const TileShape& tile) {
-  if (in != out) return false;
-  return in == DType::f32 ||
-         (tile == WarpgroupTiles::tiles[0] && (in == DType::bf16 || in == DType::f16));
+  const auto& own = WarpgroupTiles::tiles;
+  if (in == DType::f32 && out == DType::f32)
+    return std::find(std::begin(own), std::end(own), tile) != std::end(own);
+  return is_first_of(in, out, tile, CheckedLikeFirst{});
 }
+
+template <class One, class Other>
+struct BothLists;
+template <int One, TileShape... Ones, int Other, TileShape... Others>
+struct BothLists<TileList<One, Ones...>, TileList<Other, Others...>>
+    : TileList<One, Ones..., Others...> {};
 
 }  // namespace
 
 CheckedEntry checked_warpgroup() {
-  return {"warpgroup", WarpgroupTiles::tiles, has_warpgroup_type, run_warpgroup_checked, true};
+  return {"warpgroup", BothLists<WarpgroupTiles, WarpgroupByteTiles>::tiles, has_warpgroup_type,
+          run_warpgroup_checked, true};
 }
 
 }  // namespace tessera::detail

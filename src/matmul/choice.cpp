@@ -34,6 +34,8 @@ Choice choose_on_cpu(const Problem& p, int threads) {
   if (find_algorithm("packed").supports(p.in, p.out))
     return taking("packed", "the CPU's own vector instructions",
                   "slower wherever it was measured, from 1x1x1 to 1024x1024x1024");
+  if (!has_native_product(p.in, p.out))
+    return taking("warpgroup", "the only kernel of these types, on a model of its units", "");
   if (p.M < 16 || p.N < 16 || p.M * p.N <= 16 * 16)
     return taking("sarek_naive", "a tiny or thin product: small blocks, no barriers", measured);
   if (p.flops() <= 2.0 * 64 * 64 * 64)
@@ -51,6 +53,14 @@ Choice choose_on_cuda(const Problem& p, const Device& device) {
     return Choice{name, find_algorithm(name).tiles_of(p.in)[tile], std::string(reason),
                   "expected to be slower"};
   };
+  if (size_of(p.in) == 1) {
+    const Choice choice = taking("warpgroup", "a warpgroup's matrix units");
+    if (const auto why = refusal(find_entry(choice.algorithm), p, choice.tile, device).why;
+        !why.empty())
+      throw Error(Category::unavailable,
+                  cat("no kernel multiplies ", type_text(p), " on ", device, ": ", why));
+    return choice;
+  }
   const bool has_units = in_16_bits(p.in) && why_not_hopper(device).empty();
   const index_t large = std::max(p.M, p.N), small = std::min(p.M, p.N);
   // Half-empty instructions where full ones would leave multiprocessors idle.

@@ -8,11 +8,13 @@ namespace tessera::detail {
 
 void run_warpgroup_on_cuda(const CudaCall& call) {
   const Problem& p = call.problem;
-  if (cuda::abilities(call.stream.device()).capability != 90 ||
-      !why_no_bulk_operands(p, call.A, call.B).empty())
+  const bool has_units = cuda::abilities(call.stream.device()).capability == 90 &&
+                         why_no_bulk_operands(p, call.A, call.B).empty();
+  if (!has_units && size_of(p.in) > 1)
     return run_tensor_core_on_cuda(
         {p, TensorCoreTiles::tiles[0], call.stream, call.A, call.B, call.C, call.bias});
-  visit_unit_product(p.in, p.out, [&]<class In, class Out>() { run_warpgroup<In, Out>(call); });
+  visit_warpgroup_product(p.in, p.out,
+                          [&]<class In, class Out>() { run_warpgroup<In, Out>(call); });
 }
 
 }  // namespace tessera::detail

@@ -54,6 +54,12 @@ using WarpgroupTiles =
              TileShape{.bm = 64, .bn = 64, .wm = 64, .wn = 64},
              TileShape{.bm = 128, .bn = 256, .wm = 64, .wn = 256, .cm = 2, .cn = 1},
              TileShape{.bm = 128, .bn = 128, .wm = 64, .wn = 128, .cm = 2, .cn = 1}>;
+/// Of elements of one byte: of f8 a thread has all sums twice.
+using WarpgroupByteTiles =
+    TileList<4, TileShape{.bm = 128, .bn = 128, .wm = 64, .wn = 128},
+             TileShape{.bm = 128, .bn = 64, .wm = 64, .wn = 64},
+             TileShape{.bm = 64, .bn = 64, .wm = 64, .wn = 64},
+             TileShape{.bm = 128, .bn = 128, .wm = 64, .wn = 128, .cm = 2, .cn = 1}>;
 /// BM rows of the large operand, BN of the small one.
 using ThinTiles = TileList<8, TileShape{.bm = 64, .bn = 8}, TileShape{.bm = 64, .bn = 16},
                            TileShape{.bm = 64, .bn = 32}, TileShape{.bm = 64, .bn = 64},

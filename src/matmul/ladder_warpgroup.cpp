@@ -1,8 +1,9 @@
 // `warpgroup`, compiled for the types that matrix units take and its tiles
 // (kernels/warpgroup_tiled.hpp). Operands that bulk copies cannot read are multiplied by
-// `tensor_core`.
+// `tensor_core`; of one byte, which it does not have, they are copied.
 #include <algorithm>
 
+#include "byte_rows.hpp"
 #include "ladder.hpp"
 #include "warpgroup_operands.hpp"
 
@@ -21,6 +22,7 @@ std::string why_no_bulk_operands(const Problem& p, const void* a, const void* b)
     return std::string();
   };
   if (p.in == DType::f32) return of(TypeTag<float>{});
+  if (size_of(p.in) == 1) return of(TypeTag<std::uint8_t>{});
   return p.in == DType::f16 ? of(TypeTag<f16>{}) : of(TypeTag<bf16>{});
 }
 
@@ -29,31 +31,47 @@ namespace {
 template <class In, class Out>
 void run_warpgroup_typed(const LadderCall& call) {
   const Problem& p = call.problem;
-  WarpgroupLadder<WarpgroupTiles>::with_kernel(call.tile, [&]<class Kernel>(const Kernel& kernel) {
-    LaunchConfig config = call.config;
-    config.grid = Kernel::grid(p.M, p.N, std::max(1, config.threads));  // blocks are persistent
-    config.block = Kernel::block;
-    with_bulk_operands<Kernel, In, Out>(
-        p, call.A, call.B, call.C, call.bias, software_map,
-        [&](const auto& A, const auto& B, const auto& slices, const auto& C) {
-          launch(config, kernel, A, B, slices, C);
-        });
-  });
+  WarpgroupLadder<WarpgroupTilesOf<In>>::with_kernel(
+      call.tile, [&]<class Kernel>(const Kernel& kernel) {
+        LaunchConfig config = call.config;
+        config.grid = Kernel::grid(p.M, p.N, std::max(1, config.threads));  // blocks are persistent
+        config.block = Kernel::block;
+        with_bulk_operands<Kernel, In, Out>(
+            p, call.A, call.B, call.C, call.bias, software_map,
+            [&](const auto& A, const auto& B, const auto& slices, const auto& C) {
+              launch(config, kernel, A, B, slices, C);
+            });
+      });
 }
 
 }  // namespace
 
 void run_warpgroup(const LadderCall& call) {
-  if (!why_no_bulk_operands(call.problem, call.A, call.B).empty())
+  const Problem& p = call.problem;
+  const bool has_maps = why_no_bulk_operands(p, call.A, call.B).empty();
+  if (!has_maps && size_of(p.in) > 1)
     return run_tensor_core(
-        {call.problem, TensorCoreTiles::tiles[0], call.config, call.A, call.B, call.C, call.bias});
-  visit_unit_product(call.problem.in, call.problem.out,
-                     [&]<class In, class Out>() { run_warpgroup_typed<In, Out>(call); });
+        {p, TensorCoreTiles::tiles[0], call.config, call.A, call.B, call.C, call.bias});
+  const auto run_typed = [](const LadderCall& typed) {
+    visit_warpgroup_product(typed.problem.in, typed.problem.out,
+                            [&]<class In, class Out>() { run_warpgroup_typed<In, Out>(typed); });
+  };
+  if (has_maps) return run_typed(call);
+  const ByteRows rows(p, call.A, call.B);
+  run_typed(
+      {rows.problem, call.tile, call.config, rows.A.data(), rows.B.data(), call.C, call.bias});
 }
 
 LadderEntry entry_of_warpgroup() {
-  return {{"warpgroup", "warpgroups multiply the tiles of bulk copies (Hopper; f32 as TF32)",
-           WarpgroupTiles::tiles, false, has_unit_product, WarpgroupTiles::typed, Arithmetic::tf32},
+  return {{"warpgroup",
+           "warpgroups multiply the tiles of bulk copies (Hopper; f32 as TF32)",
+           WarpgroupTiles::tiles,
+           false,
+           has_warpgroup_product,
+           WarpgroupTiles::typed,
+           Arithmetic::tf32,
+           {},
+           WarpgroupByteTiles::tiles},
           run_warpgroup,
           "WarpgroupTiled",
           warpgroup_tile};

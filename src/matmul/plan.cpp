@@ -180,7 +180,8 @@ void detail::check_problem(const Problem& problem) {
     throw Error(Category::type,
                 cat("multiply: there is no ", detail::type_text(problem), " product"),
                 "f64, f32, f16, bf16 or i32 into the same type, f16 or bf16 into f32, f32 into f16 "
-                "or bf16, i8 or u8 (A and B, or one each) into i32 or f32",
+                "or bf16, i8 or u8 (A and B, or one each) into i32 or f32, f8e4m3 or f8e5m2 into "
+                "f32",
                 {}, "convert A and B first");
   }
   check_epilogue(problem.epilogue, problem.out);

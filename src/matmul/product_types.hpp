@@ -17,6 +17,8 @@ using UnitProducts = TypeList<TypePair<float, float>>;
 using DoubleProducts = TypeList<>;
 using LadderProducts = TypeList<>;
 using PackedProducts = TypeList<>;
+using F8Products = TypeList<>;
+using ByteProducts = TypeList<>;
 #else
 /// Multiplied by every kernel of the ladder, also with matrix units, and by the packed path.
 using UnitProducts = TypeList<TypePair<float, float>, TypePair<f16, f16>, TypePair<f16, float>,
@@ -30,6 +32,11 @@ using PackedProducts =
     TypeList<TypePair<float, f16>, TypePair<float, bf16>, TypePair<std::int8_t, std::int32_t>,
              TypePair<std::int8_t, float>, TypePair<std::uint8_t, std::int32_t>,
              TypePair<std::uint8_t, float>>;
+/// Multiplied by `warpgroup` alone.
+using F8Products = TypeList<TypePair<f8e4m3, float>, TypePair<f8e5m2, float>>;
+/// Multiplied by `warpgroup` and by the packed path.
+using ByteProducts =
+    TypeList<TypePair<std::int8_t, std::int32_t>, TypePair<std::uint8_t, std::int32_t>>;
 #endif
 
 template <class... Lists>
@@ -44,7 +51,8 @@ struct Joined<TypeList<As...>, TypeList<Bs...>, Lists...>
 
 using NativeProducts = Joined<UnitProducts, DoubleProducts, LadderProducts>::type;
 using CpuProducts = Joined<UnitProducts, DoubleProducts, PackedProducts>::type;
-using EveryProduct = Joined<NativeProducts, PackedProducts>::type;
+using EveryProduct = Joined<NativeProducts, PackedProducts, F8Products>::type;
+using WarpgroupProducts = Joined<UnitProducts, F8Products, ByteProducts>::type;
 
 template <class Done, class... Ts>
 struct EachOnce;
@@ -75,6 +83,10 @@ constexpr bool has_native_product(DType in, DType out) {
 }
 /// Element types that a kernel with matrix units multiplies; tensor_core has f64 besides.
 constexpr bool has_unit_product(DType in, DType out) { return is_among(in, out, UnitProducts{}); }
+/// Element types that `warpgroup` multiplies.
+constexpr bool has_warpgroup_product(DType in, DType out) {
+  return is_among(in, out, WarpgroupProducts{});
+}
 /// Element types of the packed path.
 constexpr bool has_cpu_product(DType in, DType out) { return is_among(in, out, CpuProducts{}); }
 /// Element types that some algorithm multiplies.
@@ -100,6 +112,11 @@ decltype(auto) visit_product(DType in, DType out, const Body& body) {
 template <class Body>
 decltype(auto) visit_unit_product(DType in, DType out, const Body& body) {
   return visit_products(in, out, UnitProducts{}, body);
+}
+/// The same for a pair that has_warpgroup_product.
+template <class Body>
+decltype(auto) visit_warpgroup_product(DType in, DType out, const Body& body) {
+  return visit_products(in, out, WarpgroupProducts{}, body);
 }
 
 /// body(TypeTag<T>{}) with the C++ type of `type`; false where that is not the type of a product.

@@ -105,6 +105,7 @@ std::string why_no_maps(const Algorithm& a, const Problem& p) {
 std::string substitution(const Algorithm& a, const Problem& p) {
   const std::string why = why_no_maps(a, p);
   if (why.empty()) return {};
+  if (size_of(p.in) == 1) return cat("operands are copied first. ", why);
   return cat(a.name == "bulk_tiled" ? "pipelined" : "tensor_core", " takes its place. ", why);
 }
 
@@ -117,7 +118,7 @@ Refusal impossibility(const LadderEntry& entry, const Problem& p, const TileShap
     return {cat("it has no ", type_text(p), " product"),
             "choose another algorithm, or let it be chosen"};
   const auto tiles = a.tiles_of(p.in);
-  if (std::find(tiles.begin(), tiles.end(), tile) < tiles.begin() + a.typed_tiles) return {};
+  if (std::find(tiles.begin(), tiles.end(), tile) < tiles.begin() + a.typed_of(p.in)) return {};
   if (tiles[0] == TileShape{}) return {entry.rule(tile, size_of(p.in)), "ask for no tile"};
   if (tile.cm > 0 && a.name != "warpgroup")
     return {cat("tile ", to_string(tile), " is impossible: only warpgroup has clusters of blocks"),
@@ -166,15 +167,24 @@ Refusal refusal(const LadderEntry& entry, const Problem& p, const TileShape& til
       return {why, "choose another algorithm, or let it be chosen"};
   }
   if (!a.supports(p.in, p.out)) return impossibility(entry, p, tile);
+  if (a.name == "warpgroup" && p.type_of_b() != p.in)
+    return {"its units are compiled for bytes of one sign only",
+            "choose another algorithm, or let it be chosen"};
+  if (device.kind() == DeviceKind::cuda && a.name == "warpgroup" && size_of(p.in) == 1) {
+    if (const auto why = why_no_maps(a, p); !why.empty())
+      return {cat("it reads elements of one byte along K. ", why),
+              "keep the rows of A and the columns of B contiguous, at multiples of 16 bytes"};
+  }
   const auto tiles = a.tiles_of(p.in);
   const auto at = std::find(tiles.begin(), tiles.end(), tile) - tiles.begin();
+  const int built = std::min(*typed, a.typed_of(p.in));
   const bool is_built =
-      at < *typed || (at < std::ssize(tiles) && p.in == DType::f32 && p.out == DType::f32);
+      at < built || (at < std::ssize(tiles) && p.in == DType::f32 && p.out == DType::f32);
   if (is_built) return is_clangs ? limit_of(device, p, a, tile) : Refusal{};
   if (auto impossible = impossibility(entry, p, tile); !impossible.why.empty()) return impossible;
   const auto offered = p.in == DType::f32 && p.out == DType::f32
                            ? tiles
-                           : tiles.first(static_cast<std::size_t>(*typed));
+                           : tiles.first(static_cast<std::size_t>(built));
   return {cat("tile ", to_string(tile), " is possible, but not built in for ", type_text(p),
               " (built: ", tile_list(offered), ")"),
           cat("in C++, launch ", entry.kernel, "<TileShape", initializer_text(tile),

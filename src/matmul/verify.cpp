@@ -250,6 +250,9 @@ Verifier::Verifier(const Problem& problem, const ConstMatrix& A, const ConstMatr
     const double n = (std::is_integral_v<Sum> ? 1 : static_cast<double>(depth)) + 2 +
                      (p.epilogue.bias != Bias::none ? 1 : 0);
     const double gamma = n * u / (1 - n * u);
+    // Matrix units cut 33 terms and their sum to 13 bits behind the point of the largest, in each
+    // of four instructions before the sums are added in f32 (ops/unit_arithmetic.hpp).
+    const double units = is_f8(p.in) ? 4 * 34 * 0x1p-13 : 0;
     std::atomic<index_t> done{0};
     std::mutex progress_mutex;
     parallel_for(p.M, threads, [&](index_t i) {
@@ -291,8 +294,9 @@ Verifier::Verifier(const Problem& problem, const ConstMatrix& A, const ConstMatr
               const double size = std::fabs(alpha) * sums.magnitude[c] +
                                   (beta == 0 ? 0 : std::fabs(beta * static_cast<double>(old))) +
                                   std::fabs(static_cast<double>(added));
-              double bound = gamma * size + (n + std::fabs(alpha)) * kSmallestSubnormal<Acc> *
-                                                std::max(1.0, std::fabs(alpha));
+              double bound = gamma * size + std::fabs(alpha) * units * sums.magnitude[c] +
+                             (n + std::fabs(alpha)) * kSmallestSubnormal<Acc> *
+                                 std::max(1.0, std::fabs(alpha));
               if (flushes) bound += std::fabs(alpha) * static_cast<double>(depth) * 0x1p-126;
               if (flushes_elements)
                 bound += std::fabs(alpha) * (sums.magnitude[c] - flushed.magnitude[c]);

@@ -36,6 +36,10 @@ void with_bulk_operands(const Problem& p, const void* a, const void* b, void* c,
   });
 }
 
+/// The tiles for products of this type.
+template <class In>
+using WarpgroupTilesOf = std::conditional_t<sizeof(In) == 1, WarpgroupByteTiles, WarpgroupTiles>;
+
 /// Kernel<tile> for the requested tile of the list.
 template <class Tiles>
 struct WarpgroupLadder;

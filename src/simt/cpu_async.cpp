@@ -21,8 +21,19 @@ using detail::Run;
 using detail::Wait;
 
 namespace {
-constexpr int kWarpgroup = 128;  // threads
+constexpr int kUnitThreads = 128;  // threads
+
+/// `what` begins at a multiple of so many bytes of shared memory.
+template <class State>
+void require_multiple(State& s, int thread, std::uint32_t at, std::size_t of, const char* what,
+                      const Here& here) {
+  if (at % of != 0)
+    s.misused(thread, here, cat(what, " does not begin where it may in shared memory"),
+              cat("a multiple of ", of, " bytes"), cat("byte ", at),
+              "use a UnitTile as it is aligned in Shared", BlockFault::Kind::misaligned);
 }
+constexpr std::size_t kCopiedLine = 128;  // PTX ISA, cp.async.bulk.tensor
+}  // namespace
 
 AsyncMachine& BlockScheduler::State::async() {
   if (!machine)
@@ -128,6 +139,7 @@ void CpuAsync::copy(const BulkMap* map, int x, int y, void* to, Gate* gate, Here
   BlockScheduler::State& s = scheduler_.state();
   AsyncMachine& machine = s.async();
   const GateState& found = s.gate_of(thread_, gate, here);
+  require_multiple(s, thread_, address(to), kCopiedLine, "a bulk copy", here);
   const BulkFields fields = fields_of(*map);
   if (s.task.async != nullptr) {
     const BulkMove move{fields, x, y, address(to)};
@@ -146,6 +158,7 @@ void CpuAsync::store(const BulkMap* map, int x, int y, const void* from, Here he
   if (const auto bytes = fields.extent[0] * fields.element_bytes; bytes % 16 != 0)
     s.misused(thread_, here, cat("a bulk store to rows of ", bytes, " bytes"),
               "a multiple of 16 bytes", {}, "let threads store where a row ends within 16 bytes");
+  require_multiple(s, thread_, address(from), kCopiedLine, "a bulk store", here);
   if (s.task.async != nullptr) s.task.async->stores(thread_, {fields, x, y, address(from)}, here);
   s.async().start({fields, x, y, shared, nullptr, thread_});
 }
@@ -170,9 +183,11 @@ void CpuAsync::start_unit(const UnitCall& call) const {
   if (s.task.async != nullptr) s.task.async->starts_unit(thread_, call);
   s.async().start_unit(thread_, call);
 }
-void CpuAsync::read_operand(const void* shared, std::size_t bytes) const {
-  if (AsyncObserver* const observer = scheduler_.state().task.async)
-    observer->reads_operand(thread_, address(shared), bytes);
+void CpuAsync::read_operand(const void* shared, std::size_t bytes, std::size_t alignment,
+                            Here here) const {
+  BlockScheduler::State& s = scheduler_.state();
+  require_multiple(s, thread_, address(shared), alignment, "an operand in its swizzle", here);
+  if (s.task.async != nullptr) s.task.async->reads_operand(thread_, address(shared), bytes);
 }
 void CpuAsync::commit_units(Here here) const {
   BlockScheduler::State& s = scheduler_.state();
@@ -181,10 +196,10 @@ void CpuAsync::commit_units(Here here) const {
 }
 void CpuAsync::begin_units(Here here) const {
   BlockScheduler::State& s = scheduler_.state();
-  const int here_are = std::min(kWarpgroup, s.threads - thread_ / kWarpgroup * kWarpgroup);
-  if (here_are < kWarpgroup)
+  const int here_are = std::min(kUnitThreads, s.threads - thread_ / kUnitThreads * kUnitThreads);
+  if (here_are < kUnitThreads)
     s.misused(thread_, here, "a matrix instruction of a warpgroup that is not whole",
-              cat(kWarpgroup, " threads"), cat(here_are),
+              cat(kUnitThreads, " threads"), cat(here_are),
               "let four warps call it, the first of them a multiple of four");
   if (s.task.async != nullptr) s.task.async->begins_units(thread_, here);
 }
@@ -193,20 +208,20 @@ void CpuAsync::wait_units(int pending, Here here) const {
   BlockScheduler::State& s = scheduler_.state();
   if (s.cancelled) return s.wait_after_failure(thread_);
   if (s.task.async != nullptr) s.task.async->awaits_units(thread_, pending);
-  const int warpgroup = thread_ / kWarpgroup;
+  const int warpgroup = thread_ / kUnitThreads;
   if (s.unit_waits.empty())
-    s.unit_waits.resize(static_cast<std::size_t>(s.threads / kWarpgroup + 1));
+    s.unit_waits.resize(static_cast<std::size_t>(s.threads / kUnitThreads + 1));
   auto& waiting = s.unit_waits[static_cast<std::size_t>(warpgroup)];
   const Wait wait{here, nullptr};
   s.wait[static_cast<std::size_t>(thread_)] = &wait;
   waiting.push_back(thread_);
   if (s.task.observer != nullptr) s.task.observer->waits(thread_, here);
   s.moved = true;
-  if (std::ssize(waiting) < std::min(kWarpgroup, s.threads - warpgroup * kWarpgroup)) {
+  if (std::ssize(waiting) < std::min(kUnitThreads, s.threads - warpgroup * kUnitThreads)) {
     s.run[static_cast<std::size_t>(thread_)] = Run::at_unit_wait;
     return s.wait_in_line();
   }
-  if (std::ssize(waiting) == kWarpgroup) s.async().wait_units(warpgroup, pending);
+  if (std::ssize(waiting) == kUnitThreads) s.async().wait_units(warpgroup, pending);
   s.release(std::exchange(waiting, {}));
 }
 void CpuAsync::meet(int id, int threads, Here here) const {

@@ -35,9 +35,11 @@ struct Matrices {
         K(k),
         a(static_cast<std::size_t>(m * k)),
         b(static_cast<std::size_t>(k * n)),
-        c(static_cast<std::size_t>(m * n), T(-77.0f)) {
-    for (std::size_t i = 0; i < a.size(); ++i) a[i] = T(static_cast<float>(i * 7 % 13) - 6);
-    for (std::size_t i = 0; i < b.size(); ++i) b[i] = T(static_cast<float>(i * 5 % 11) - 5);
+        c(static_cast<std::size_t>(m * n), convert<T>(-77.0f)) {
+    for (std::size_t i = 0; i < a.size(); ++i)
+      a[i] = convert<T>(static_cast<float>(i * 7 % 13) - 6);
+    for (std::size_t i = 0; i < b.size(); ++i)
+      b[i] = convert<T>(static_cast<float>(i * 5 % 11) - 5);
   }
   ConstMatrix A() const { return {a.data(), dtype_of<T>(), M, K, K, 1}; }
   ConstMatrix B() const { return {b.data(), dtype_of<T>(), K, N, N, 1}; }
@@ -110,6 +112,38 @@ TEST(CheckedLadder, BulkKernelsAreCleanInEveryTile) {
         EXPECT_TRUE(report.findings.empty()) << text_of(report);
       }
     }
+  }
+}
+
+/// In rows along K, and otherwise.
+template <class T, class Out>
+void expect_clean_of_bytes(ThreadOrder order) {
+  Matrices<T> in(100, 92, 68);
+  for (std::size_t i = 0; i < in.a.size(); ++i)
+    in.a[i] = convert<T>(static_cast<float>(i * 7 % 13));
+  for (std::size_t i = 0; i < in.b.size(); ++i)
+    in.b[i] = convert<T>(static_cast<float>(i * 5 % 11));
+  std::vector<Out> c(100 * 92, Out{-1});
+  const Matrix C{c.data(), dtype_of<Out>(), in.M, in.N, in.N, 1};
+  const Options options{.algorithm = "warpgroup", .order = order, .seed = 5};
+  const auto report =
+      check_matmul(make_plan(make_problem(in.A(), in.B(), C), options), in.A(), in.B(), C);
+  EXPECT_EQ(report.kernel, "warpgroup");
+  EXPECT_TRUE(report.findings.empty()) << text_of(report);
+  EXPECT_EQ(report.total.mma_instructions, 8 * 4);  // one tile: K = 128 of 68
+  float sum = 0;
+  for (index_t k = 0; k < in.K; ++k)
+    sum += static_cast<float>(in.a[static_cast<std::size_t>(99 * 68 + k)]) *
+           static_cast<float>(in.b[static_cast<std::size_t>(k * 92 + 91)]);
+  EXPECT_EQ(static_cast<float>(c.back()), sum);
+}
+
+TEST(CheckedLadder, WarpgroupsOfBytesAreClean) {
+  for (const auto order : {ThreadOrder::forward, ThreadOrder::late}) {
+    expect_clean_of_bytes<f8e4m3, float>(order);
+    expect_clean_of_bytes<f8e5m2, float>(order);
+    expect_clean_of_bytes<std::int8_t, std::int32_t>(order);
+    expect_clean_of_bytes<std::uint8_t, std::int32_t>(order);
   }
 }
 

@@ -48,6 +48,15 @@ class Compare(harness.CommandTest):
         self.fails(2, "compare", "-m", 1, "-n", 1, "-k", 1, "--dtype", "i8", says=["no product of i8 into i8", "i8:i32"])
         self.fails(2, "compare", "-m", 1, "-n", 1, "-k", 1, "--dtype", "i8:i33", says=["'i33'", "did you mean 'i32'"])
 
+    def test_elements_of_one_byte_by_warpgroups(self):
+        for dtype in ("f8e4m3:f32", "f8e5m2:f32", "i8:i32", "u8:i32"):
+            for options in ([], ["--alpha", 2, "--beta", 1, "--order", "late"]):
+                results = self.results(37, 41, 229, "--dtype", dtype, "--algorithms", "warpgroup", *options)
+                self.assertEqual([result["status"] for result in results], ["ok"], dtype)
+        for result in self.results(3, 4, 5, "--dtype", "u8:i8:i32", "--algorithms", "warpgroup"):
+            self.assertIn("bytes of one sign only", result["reason"])
+        self.assertIn("128x128/64x128", self.succeeds("compare", "--list").out)
+
     def test_every_option_gives_right_results_and_says_what_it_did(self):
         for options in [["--order", "forward"], ["--order", "backward"], ["--order", "shuffled", "--seed", 2**64 - 1],
                         *[["--data", data, "--alpha", -1.5, "--beta", 0.25, "--dtype", "f64"] for data in ("uniform", "integers", "graded")],

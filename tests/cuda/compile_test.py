@@ -15,6 +15,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 import cubin  # noqa: E402
+import machine_code  # noqa: E402
 
 KERNELS = ["Naive", "Coalescing", "Tiled", "TiledRegister", "BlockTiled", "BlockTiledVectorized", "TensorCoreTiled",
            "Pipelined", "SingleBlock", "TiledByHand", "TiledIdiomatic", "SarekNaive", "SarekTiled", "WarpgroupTiled", "ThinTiled",
@@ -26,12 +27,17 @@ TENSOR_BYTES = 40
 # Registers of a multiprocessor (CUDA C++ Programming Guide, compute capabilities); a warp gets them by 256.
 REGISTERS = 65536
 # The elements of the first tensor: how a mangled name writes them, their bytes, and how PTX writes them.
-ELEMENTS = {"f": ("f32", 4, "f32"), "d": ("f64", 8, "f64"), "i": ("i32", 4, "u32"), "NS_10SmallFloatILi5E": ("f16", 2, "u16"),
-            "NS_10SmallFloatILi8E": ("bf16", 2, "u16")}
-TYPES = {name for name, _, _ in ELEMENTS.values()}
-BUILT_FOR = {"TensorCoreTiled": {"f64", "f32", "f16", "bf16"}, "Pipelined": {"f32"}, "WarpgroupTiled": {"f32", "f16", "bf16"},
+ELEMENTS = {"f": ("f32", 4, "f32"), "d": ("f64", 8, "f64"), "i": ("i32", 4, "u32"), "NS_10SmallFloatILi5ELi10E": ("f16", 2, "u16"),
+            "NS_10SmallFloatILi8E": ("bf16", 2, "u16"), "NS_10SmallFloatILi4E": ("f8e4m3", 1, "u8"),
+            "NS_10SmallFloatILi5ELi2E": ("f8e5m2", 1, "u8"), "a": ("i8", 1, "u8"), "h": ("u8", 1, "u8")}
+BYTES = {"f8e4m3", "f8e5m2", "i8", "u8"}
+TYPES = {name for name, _, _ in ELEMENTS.values()} - BYTES
+BUILT_FOR = {"TensorCoreTiled": {"f64", "f32", "f16", "bf16"}, "Pipelined": {"f32"}, "WarpgroupTiled": {"f32", "f16", "bf16", *BYTES},
              "ThinTiled": {"f32", "f16", "bf16"}, "BulkTiled": {"f32"}}  # the others for all
-MOST_CODE = 33 * 1024  # of a kernel of warpgroups
+# How PTX writes the types of matrix units: of the sums and of both operands.
+UNIT_TYPES = {"f32": "f32.tf32.tf32", "f16": "f32.f16.f16", "bf16": "f32.bf16.bf16", "f8e4m3": "f32.e4m3.e4m3", "f8e5m2": "f32.e5m2.e5m2",
+              "i8": "s32.s8.s8", "u8": "s32.u8.u8"}
+MOST_CODE = 30 * 1024  # of a kernel of warpgroups
 CLUSTER_WORDS = {
     "multicast": r"cp\.async\.bulk\.tensor\.2d\.shared::cluster\.global\.tile\.mbarrier::complete_tx::bytes\.multicast::cluster",
     "remote arrive": r"mapa\.shared::cluster\.u32 [^;]*;\s*mbarrier\.arrive\.shared::cluster\.b64",
@@ -67,12 +73,11 @@ def warpgroup_faults(kernel, ptx, tile, element, code):
     """What a kernel of warpgroup units lacks: one instruction for each 32 bytes of K, 64 rows and pair of majors; its copies."""
     name, size, _ = element
     is_thin = kernel == "ThinTiled"
-    types = {"f32": "tf32.tf32", "f16": "f16.f16", "bf16": "bf16.bf16"}[name]
     if is_thin:  # of whole units the large operand has either major
         wanted = 128 // 32 * (2 if size == 2 and tile["bm"] == 64 else 1)
     else:
         wanted = 128 // 32 * tile["wm"] // 64 * (4 if size == 2 else 1)
-    made = len(re.findall(rf"wgmma\.mma_async\.sync\.aligned\.m64n{tile['bn']}k{32 // size}\.f32\.{types} ", ptx))
+    made = len(re.findall(rf"wgmma\.mma_async\.sync\.aligned\.m64n{tile['bn']}k{32 // size}\.{UNIT_TYPES[name]} ", ptx))
     found = [] if made == wanted else [f"{made} instructions of its unit, not {wanted}"]
     if code > MOST_CODE:
         found.append(f"{code} bytes of code, at most {MOST_CODE}")
@@ -93,6 +98,20 @@ def assembler_notes(nvcc, ptx):
     notes = re.findall(r"\((C75\d\d)\)([^']*)", run.stdout + run.stderr)
     failed = [] if run.returncode == 0 else [f"{ptx.name}: ptxas fails: {run.stderr[:300]}"]
     return failed + [f"{ptx.name}: {number}:{text}" for number, text in notes]
+
+
+def units_apart(cubin_file):
+    """Kernels of warpgroups with matrix instructions of one tile along K that are not back to back: four for each 64 rows of a warpgroup."""
+    found = []
+    for mangled, (instructions, _) in machine_code.functions(machine_code.listing(cubin_file)).items():
+        together = 4
+        if "WarpgroupTiled" in mangled:
+            numbers = list(map(int, re.findall(r"Li(\d+)E", re.search(r"TileShapeE((Li\d+E)+)", mangled)[1])))
+            together *= numbers[3] // 64
+        runs = machine_code.unit_runs(instructions)
+        if not runs or any(run % together != 0 for run in runs):
+            found.append(f"{cubin_file.name}: {mangled[:120]}: runs of {runs} matrix instructions, {together} belong together")
+    return found
 
 
 class Kernel:
@@ -228,6 +247,8 @@ def main():
     for file in sources:
         if file.name.startswith(("cuda_warpgroup_", "cuda_thin")):
             failures += assembler_notes(nvcc, build / "machine_code" / f"{file.stem}.compute_90a.ptx")
+            if machine_code.disassembler():
+                failures += units_apart(build / "machine_code" / f"{file.stem}.compute_90a.cubin")
     failures += not_as_shown(source, nvcc, kernels)
     there = {(each.arch, each.kernel, each.element[0]) for each in kernels}
     wanted = {(arch, kernel, name) for arch in ("sm_80", "sm_90a") for kernel in KERNELS for name in BUILT_FOR.get(kernel, TYPES)}
@@ -235,6 +256,8 @@ def main():
     failures += [f"{' '.join(each)} is compiled, and this test does not know it" for each in sorted(there - wanted)]
     for failure in failures:
         print("FAILED:", failure)
+    if not machine_code.disassembler():
+        print("NOT checked, without nvdisasm: whether matrix instructions are back to back")
     print(f"{len(kernels)} kernels read, {len(failures)} failures")
     return 1 if failures else 0
 

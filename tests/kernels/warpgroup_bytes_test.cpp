@@ -56,7 +56,7 @@ int wrong_of_bytes(index_t M, index_t N, index_t K, ThreadOrder order) {
 template <class T>
 void expect_bytes_right(ThreadOrder order) {
   constexpr TileShape shared{.bm = 128, .bn = 128, .wm = 64, .wn = 128},
-      by_turns{.bm = 128, .bn = 128, .wm = 128, .wn = 128},
+      by_turns{.bm = 128, .bn = 64, .wm = 128, .wn = 64},
       small{.bm = 64, .bn = 64, .wm = 64, .wn = 64};
   EXPECT_EQ((wrong_of_bytes<WarpgroupTiled<small>, T>(130, 70, 300, order)), 0);
   EXPECT_EQ((wrong_of_bytes<WarpgroupTiled<shared>, T>(70, 133, 129, order)), 0);

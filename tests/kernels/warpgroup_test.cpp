@@ -118,6 +118,42 @@ TEST(Warpgroup, NoDepthLeavesTheEpilogue) {
   }
 }
 
+/// Elements of one byte, in rows along K or across it.
+TEST(Warpgroup, RandomProductsOfBytes) {
+  std::mt19937 random(8);
+  const auto& tiles = find_algorithm("warpgroup").tiles_of(DType::i8);
+  for (int i = 0; i < 24; ++i) {
+    const auto extent = [&] { return static_cast<index_t>(1 + random() % 300); };
+    WarpgroupProduct x{extent(),          extent(),          extent(),
+                       random() % 2 == 0, random() % 2 == 0, random() % 2 == 0};
+    const Options options{.algorithm = "warpgroup",
+                          .tile = tiles[random() % tiles.size()],
+                          .order = static_cast<ThreadOrder>(random() % kThreadOrderNames.size()),
+                          .seed = random()};
+    if (random() % 3 == 0) x.alpha = 2, x.beta = -1;
+    switch (i % 4) {
+      case 0: expect_right<f8e4m3, float>(x, options); break;
+      case 1: expect_right<f8e5m2, float>(x, options); break;
+      case 2: expect_right<std::int8_t, std::int32_t>(x, options); break;
+      default: expect_right<std::uint8_t, std::int32_t>(x, options);
+    }
+  }
+}
+
+/// A unit that adds up all of a long K keeps 13 bits: beside large sums, small products vanish.
+TEST(Warpgroup, SumsOfF8ArePromoted) {
+  constexpr index_t K = 4096;
+  auto A = aligned<f8e4m3>(64, K, false), B = aligned<f8e4m3>(K, 64, true);
+  Guarded<float> C(64, 64);
+  A.fill([](index_t, index_t) { return 1.0; });
+  B.fill([](index_t, index_t) { return 1.0; });
+  for (const TileShape& tile : find_algorithm("warpgroup").tiles_of(DType::f8e4m3)) {
+    run(make_plan(make_problem(A.view(), B.view(), C.view()), {"warpgroup", tile}), A.view(),
+        B.view(), C.view());
+    EXPECT_EQ(C(63, 63), float{K}) << to_string(tile);
+  }
+}
+
 /// Blocks go from tile to tile, and rings of stages with them.
 TEST(Warpgroup, GoesFromTileToTile) {
   const TileShape small = tiles_of_warpgroup().back();

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "support/refusal.hpp"
@@ -57,6 +58,36 @@ TEST(WarpgroupUnit, SumsBelongToOneThreadEach) {
     for (int v = 0; v < Unit::values; ++v)
       ++owners[static_cast<std::size_t>(Unit::position(thread, v))];
   EXPECT_THAT(owners, ::testing::Each(1));
+}
+
+/// Operands that begin `shift` bytes after the place where their swizzle's pattern does.
+struct Shifted {
+  static constexpr const char* name = "shifted";
+  static constexpr Dim3 block{kWarpgroupThreads};
+  using Numbers = UnitTile<bf16, row_major(64, 64)>;
+  struct Shared {
+    alignas(1024) bf16 numbers[3 * 64 * 64];
+  };
+  int shift;
+  TESSERA_KERNEL void operator()(auto t) const {
+    auto& s = shared<Shared>(t);
+    using Unit = WarpgroupUnit<float, bf16, bf16, 64, 64>;
+    typename Unit::Fragment acc;
+    const UnitOperand<Numbers, 64> a{s.numbers}, b{s.numbers + 64 * 64 + shift / 2};
+    Unit::mma(t, acc, a, b, false);
+    wait_mma<0>(t);
+  }
+};
+
+TEST(WarpgroupUnit, RefusesOperandsThatAreShifted) {
+  const auto run = [](int shift) { launch(Dim3{1}, Shifted{shift}); };
+  run(0);
+  run(1024);
+  for (const int shift : {16, 128, 512, 1152})
+    EXPECT_THAT(testing::refusal([&] { run(shift); }, Category::kernel),
+                ::testing::AllOf(HasSubstr("an operand in its swizzle does not begin where it may"),
+                                 HasSubstr("a multiple of 1024 bytes"),
+                                 HasSubstr("byte " + std::to_string(8192 + shift))));
 }
 
 /// Two warps are no warpgroup.

@@ -149,6 +149,44 @@ TEST(Gate, OneThatIsNotOpenIsTold) {
               HasSubstr("a gate is used that is not open"));
 }
 
+/// Copies to bytes that are not aligned as a UnitTile is.
+struct CopyShifted {
+  static constexpr const char* name = "copy_shifted";
+  static constexpr Dim3 block{32};
+  struct Shared {
+    alignas(1024) std::byte bytes[2 * Numbers::bytes];
+    Gate full;
+  };
+  int shift;
+
+  TESSERA_KERNEL void operator()(auto t, const auto& in) const {
+    auto& s = shared<Shared>(t);
+    if (t.thread == 0) {
+      open_gate(t, s.full, 1);
+      publish_gates(t);
+      expect(t, s.full, Numbers::bytes);
+      t.async().copy(&in.map, 0, 0, s.bytes + shift, &s.full, Here::current());
+      wait(t, s.full, 0);
+    }
+  }
+};
+
+TEST(BulkCopies, BeginAtLinesOfSharedMemory) {
+  alignas(16) static const float numbers[16 * 32] = {};
+  const BulkMatrix<Numbers> in{software_map(bulk_fields<Numbers>(numbers, 16, 32, 32, 1)), 16, 32};
+  const auto copy = [&](int shift) {
+    launch({.grid = {1}, .block = CopyShifted::block}, CopyShifted{shift}, in);
+  };
+  copy(0);
+  copy(256);
+  for (const int shift : {16, 64, 1040}) {
+    EXPECT_THAT(refusal([&] { copy(shift); }, Category::kernel),
+                AllOf(HasSubstr("a bulk copy does not begin where it may in shared memory"),
+                      HasSubstr("a multiple of 128 bytes"), HasSubstr(cat("byte ", shift))))
+        << shift;
+  }
+}
+
 struct StoreTile {
   static constexpr const char* name = "store_tile";
   static constexpr Dim3 block{32};

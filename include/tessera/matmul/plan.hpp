@@ -2,6 +2,7 @@
 // value that prints, compares and can be parsed from its text.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -32,10 +33,16 @@ struct Algorithm {
       1;  ///< the number of leading tiles that are built for every type; the others for f32
   Arithmetic f32_arithmetic = Arithmetic::chain;  ///< of products of f32
   std::span<const TileShape> f64_tiles = {};      ///< built for f64, where those are others
+  std::span<const TileShape> byte_tiles = {};     ///< the same for elements of one byte
 
   /// The tiles for products of this type, the default first.
   std::span<const TileShape> tiles_of(DType in) const {
-    return in == DType::f64 && !f64_tiles.empty() ? f64_tiles : tiles;
+    if (in == DType::f64 && !f64_tiles.empty()) return f64_tiles;
+    return size_of(in) == 1 && !byte_tiles.empty() ? byte_tiles : tiles;
+  }
+  /// How many of them are built for this type, if it is not f32.
+  int typed_of(DType in) const {
+    return std::min(typed_tiles, static_cast<int>(tiles_of(in).size()));
   }
   /// Do products of this type equal the chain in every bit?
   bool promises_bits(DType in) const {

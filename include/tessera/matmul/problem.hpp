@@ -29,6 +29,7 @@ LastStep<Acc> last_step(const Epilogue& e) {
 
 /// i8 or u8: A may be of one and B of the other.
 constexpr bool is_byte(DType type) { return type == DType::i8 || type == DType::u8; }
+constexpr bool is_f8(DType type) { return type == DType::f8e4m3 || type == DType::f8e5m2; }
 
 struct Strides {
   index_t row = 0, col = 1;

@@ -160,6 +160,12 @@ TESSERA_HD constexpr BulkTile<Tile> tile(const BulkMatrix<Tile>& matrix, int i, 
   return {&matrix.map, i * Tile::rows, j * Tile::cols, matrix.major};
 }
 
+/// The tile that begins at (row, col).
+template <class Tile>
+TESSERA_HD constexpr BulkTile<Tile> tile_from(const BulkMatrix<Tile>& matrix, int row, int col) {
+  return {&matrix.map, row, col, matrix.major};
+}
+
 /// The bytes that copies into these tiles deliver, to be passed to arrive_expecting(); the same for
 /// tiles that are partly outside.
 template <class... Tiles>

@@ -46,6 +46,10 @@ constexpr UnitDescriptor descriptor_of(std::uint64_t bits) {
 
 /// Bytes of a row of the swizzle's pattern; 16 without a swizzle.
 constexpr int row_bytes(SwizzleMode mode) { return 16 << static_cast<int>(mode); }
+/// Bytes of the whole pattern, at multiples of which operands begin.
+constexpr int swizzle_bytes(SwizzleMode mode) {
+  return mode == SwizzleMode::none ? 16 : 8 * row_bytes(mode);
+}
 
 /// The address from which the unit reads element (mn, k) of one instruction, for elements of
 /// `bytes` bytes.

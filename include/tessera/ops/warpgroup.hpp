@@ -177,6 +177,17 @@ struct TESSERA_CHECKED_SYMBOL WarpgroupUnit {
 #endif
   }
 
+  /// acc += more, by the threads.
+  static TESSERA_KERNEL void add(Fragment& acc, Fragment& more, Here here = Here::current()) {
+    TESSERA_UNROLL_REGISTERS
+    for (int slab = 0; slab < slabs; ++slab) {
+      auto& to = sums(acc, slab, here);
+      const auto& from = sums(more, slab, here);
+      TESSERA_UNROLL_REGISTERS
+      for (int v = 0; v < values; ++v) to[v] += from[v];
+    }
+  }
+
   /// acc += a * b, or acc = a * b where `keep` is false: started by all threads of the warpgroup.
   template <class Thread, class TileA, class TileB>
   static TESSERA_KERNEL void mma(Thread& t, Fragment& acc, const UnitOperand<TileA, M>& a,
@@ -195,9 +206,9 @@ struct TESSERA_CHECKED_SYMBOL WarpgroupUnit {
     async.begin_units(here);
     const std::uint32_t from_a = async.address(a.first), from_b = async.address(b.first);
     constexpr int row = TileA::cols * static_cast<int>(sizeof(InA));  // bytes
-    if constexpr (requires { async.read_operand(a.first, row); }) {
-      async.read_operand(a.first, M * row);
-      async.read_operand(b.first, N * row);
+    if constexpr (requires { async.read_operand(a.first, row, row, here); }) {
+      async.read_operand(a.first, M * row, swizzle_bytes(TileA::mode), here);
+      async.read_operand(b.first, N * row, swizzle_bytes(TileB::mode), here);
     }
     TESSERA_UNROLL_REGISTERS
     for (int step = 0; step < TileA::cols / depth; ++step) {

@@ -19,6 +19,9 @@ using SliceTile = UnitTile<T, row_major(kSliceRows, 128 / static_cast<index_t>(s
 /// Storage of one, of any type.
 using Slice = SliceTile<std::uint8_t>;
 
+/// Without a depth there are no sums: zeros are stored.
+enum class Sums { of_unit, none };
+
 namespace detail {
 
 template <class T>
@@ -63,7 +66,8 @@ TESSERA_HD constexpr bool runs_along_rows(const Out& out) {
 /// tile (i, j) of C, counted in tiles of that many rows.
 template <class Unit, int Rows, class Thread, class Out>
 TESSERA_KERNEL void store_elements(Thread& t, typename Unit::Fragment& acc, Slice& storage,
-                                   const Out& C, int i, int j, Here here = Here::current()) {
+                                   const Out& C, int i, int j, Sums sums = Sums::of_unit,
+                                   Here here = Here::current()) {
   using Acc = typename Unit::accumulator;
   constexpr int columns = 2 * Unit::values;
   const int thread = t.thread % kWarpgroupThreads;
@@ -90,7 +94,7 @@ TESSERA_KERNEL void store_elements(Thread& t, typename Unit::Fragment& acc, Slic
     for (int e = thread; e < Rows * some; e += kWarpgroupThreads) {
       const int row = along_rows ? e / some : e % Rows;
       const int col = along_rows ? e % some : e / Rows;
-      const Acc sum = from(row, col);
+      const Acc sum = sums == Sums::none ? Acc{0} : Acc(from(row, col));
       store(out, row, col, sum);
     }
     detail::meet_warpgroup(t);  // the slice may be overwritten
@@ -102,14 +106,14 @@ TESSERA_KERNEL void store_elements(Thread& t, typename Unit::Fragment& acc, Slic
 template <class Unit, class Thread, class Bulk, class Out>
 TESSERA_KERNEL void store_sums(Thread& t, typename Unit::Fragment& acc, Slice (&slices)[2],
                                const Bulk& bulk, const Out& C, int i, int j,
-                               Here here = Here::current()) {
+                               Sums sums = Sums::of_unit, Here here = Here::current()) {
   using T = typename Bulk::element;
   constexpr int columns = 2 * Unit::values;
   const int thread = t.thread % kWarpgroupThreads;
   const bool leads = thread == 0;
   constexpr int wide = SliceTile<T>::cols;
   if constexpr (columns % wide == 0) {
-    if (valid<0>(bulk) > 0) {
+    if (valid<0>(bulk) > 0 && sums == Sums::of_unit) {
       constexpr int count = Unit::slabs * (columns / wide);
       constexpr int unread = count % 2 == 0 ? 1 : 0;  // odd: slices[0] is used twice in a row
       TESSERA_UNROLL_REGISTERS
@@ -131,7 +135,7 @@ TESSERA_KERNEL void store_sums(Thread& t, typename Unit::Fragment& acc, Slice (&
       return;
     }
   }
-  store_elements<Unit, kSliceRows>(t, acc, slices[0], C, i, j, here);
+  store_elements<Unit, kSliceRows>(t, acc, slices[0], C, i, j, sums, here);
 }
 
 }  // namespace tessera

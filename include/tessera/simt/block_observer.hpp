@@ -25,6 +25,7 @@ struct BlockFault {
     stuck,         ///< threads wait at gates, and no thread can continue
     gate_misused,  ///< a gate that is not open, or one arrival too many
     cluster_exit,  ///< a block has ended that another one of its cluster still reaches
+    misaligned,    ///< bytes of shared storage where no bulk copy or operand may begin
     elsewhere      ///< another block of the cluster has failed
   };
   Kind kind = Kind::threw;

@@ -58,8 +58,9 @@ class CpuAsync {
 
   void begin_units(Here here) const;
   void start_unit(const UnitCall& call) const;
-  /// The instructions of the current group read this range of shared storage.
-  void read_operand(const void* shared, std::size_t bytes) const;
+  /// The instructions of the current group read this range of shared storage, which begins at a
+  /// multiple of `alignment`.
+  void read_operand(const void* shared, std::size_t bytes, std::size_t alignment, Here here) const;
   void commit_units(Here here) const;
   template <int Pending>
   void wait_units(Here here) const {
