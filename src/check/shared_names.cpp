@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
@@ -49,6 +50,7 @@ NamedSource named(const std::string& text) {
   NamedSource out{code_lines(text), {}, false};
   std::set<std::string> whole, part;
   for (const auto& line : out.lines) {
+    if (line.find("shared<") == std::string::npos) continue;
     for (auto& each : matches_of(line, storage)) whole.insert(std::move(each));
     for (const auto& list : matches_of(line, parts))
       for (auto& each : matches_of(list, word)) part.insert(std::move(each));
@@ -64,10 +66,13 @@ NamedSource named(const std::string& text) {
   // indexed.
   const std::regex view(cat(R"(\bauto[&\s]+(\w+)\s*=\s*(?:)", members, R"()(?:\.view\(\))?\s*;)")),
       alias(cat(R"(\bauto[&\s]+(\w+)\s*=[^;]*(?:)", members, ")"));
+  std::vector<std::string> declarations;
+  std::copy_if(out.lines.begin(), out.lines.end(), std::back_inserter(declarations),
+               [](const auto& line) { return line.find("auto") != std::string::npos; });
   std::set<std::string> views;
-  for (const auto& line : out.lines)
+  for (const auto& line : declarations)
     for (auto& each : matches_of(line, view)) views.insert(std::move(each));
-  for (const auto& line : out.lines)
+  for (const auto& line : declarations)
     for (const auto& each : matches_of(line, alias))
       if (!whole.contains(each))
         members += cat("|\\b", each, views.contains(each) ? R"(\b)" : R"((?=\())");

@@ -51,8 +51,7 @@ const Words kDefinitions = {"-D__CUDACC__",
                             "-D__CUDA_ARCH_LIST__=900",
                             "-D__CUDACC_VER_MAJOR__=13",
                             "-D__CUDACC_VER_MINOR__=0",
-                            "-D__CUDACC_EXTENDED_LAMBDA__",
-                            "-DTESSERA_PLAIN_CUDA"};
+                            "-D__CUDACC_EXTENDED_LAMBDA__"};
 
 /// Optimised like nvcc, but every load and store of the source remains: aggregates stay in memory,
 /// loops stay scalar.
