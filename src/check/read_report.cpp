@@ -9,32 +9,32 @@ namespace tessera::check {
 
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
-Location location_of(const json& at) {
+Location location_of(const Json& at) {
   if (at.is_null() || !at.contains("file")) return {};  // no line
   return {at.at("file"), at.at("line"), at.value("column", 0)};
 }
 
 /// The coordinates that a report shows; the number in the grid is not kept.
-Position position_of(const json& at) {
+Position position_of(const Json& at) {
   Position out;
   out.linear = at.is_null() ? -1 : 0;
   if (!at.is_null()) out.x = at.at(0), out.y = at.at(1), out.z = at.at(2);
   return out;
 }
 
-Dim3 dim3_of(const json& at) { return {at.at(0), at.at(1), at.at(2)}; }
+Dim3 dim3_of(const Json& at) { return {at.at(0), at.at(1), at.at(2)}; }
 
 template <class Value, class Names>
-Value named(const json& value, const Names& names) {
+Value named(const Json& value, const Names& names) {
   const auto at = std::find(names.begin(), names.end(), value.get<std::string>());
   if (at == names.end())
     throw Error(Category::file, cat("a report names '", value.get<std::string>(), "'"));
   return static_cast<Value>(at - names.begin());
 }
 
-Finding finding_of(const json& from) {
+Finding finding_of(const Json& from) {
   static constexpr std::array<std::string_view, 3> kSeverities = {"note", "warning", "error"};
   static constexpr std::array<std::string_view, 4> kMemories = {"none", "local", "shared",
                                                                 "global"};
@@ -46,20 +46,20 @@ Finding finding_of(const json& from) {
   out.element = from.at("element").get<std::vector<index_t>>();
   out.location = location_of(from.at("location"));
   out.other = location_of(from.at("other"));
-  for (const json& each : from.at("threads")) out.threads.push_back(position_of(each));
+  for (const Json& each : from.at("threads")) out.threads.push_back(position_of(each));
   out.block = position_of(from.at("block"));
   out.other_block = position_of(from.at("other_block"));
   out.superstep = from.at("superstep");
   out.count = from.at("count");
   out.problem = from.at("problem");
   out.hint = from.at("hint");
-  for (const json& each : from.at("also"))
+  for (const Json& each : from.at("also"))
     out.also.push_back(
         {each.at("tensor"), location_of(each.at("location")), location_of(each.at("other"))});
   return out;
 }
 
-Summary summary_of(const json& from) {
+Summary summary_of(const Json& from) {
   Summary out;
   out.clean = from.at("clean");
   out.errors = from.at("errors"), out.warnings = from.at("warnings"), out.notes = from.at("notes");
@@ -70,14 +70,14 @@ Summary summary_of(const json& from) {
   return out;
 }
 
-Counters counters_of(const json& from) {
+Counters counters_of(const Json& from) {
   Counters out;
   for (const auto& each : kCounters) out.*each.value = from.at(std::string(each.name));
   return out;
 }
 
 /// The lanes of the worst warp are not kept.
-AccessSample sample_of(const json& from) {
+AccessSample sample_of(const Json& from) {
   static constexpr std::array<std::string_view, 4> kMemories = {"none", "local", "shared",
                                                                 "global"};
   AccessSample out;
@@ -93,7 +93,7 @@ AccessSample sample_of(const json& from) {
   return out;
 }
 
-Coverage coverage_of(const json& from) {
+Coverage coverage_of(const Json& from) {
   Coverage out;
   out.tensor = from.at("tensor");
   if (!from.at("dtype").is_null()) out.dtype = parse_dtype(from.at("dtype").get<std::string>());
@@ -104,12 +104,12 @@ Coverage coverage_of(const json& from) {
   return out;
 }
 
-void read_counters(Report& out, const json& from) {
+void read_counters(Report& out, const Json& from) {
   out.total = counters_of(from.at("total"));
-  for (const json& each : from.at("by_line"))
+  for (const Json& each : from.at("by_line"))
     out.by_line.push_back({location_of(each), counters_of(each.at("counters"))});
-  for (const json& each : from.at("by_access")) out.samples.push_back(sample_of(each));
-  for (const json& each : from.at("by_superstep"))
+  for (const Json& each : from.at("by_access")) out.samples.push_back(sample_of(each));
+  for (const Json& each : from.at("by_superstep"))
     out.by_superstep.push_back(
         {each.at("superstep"), each.at("times"), counters_of(each.at("counters"))});
 }
@@ -118,7 +118,7 @@ void read_counters(Report& out, const json& from) {
 
 Report read_report(std::string_view text) {
   try {
-    const json from = json::parse(text);
+    const Json from = Json::parse(text);
     Report out;
     out.kernel = from.at("kernel");
     out.problem = from.at("problem");
@@ -127,19 +127,19 @@ Report read_report(std::string_view text) {
     out.block = dim3_of(from.at("block_dim"));
     out.shared_bytes = from.at("shared_bytes");
     out.summary = summary_of(from.at("summary"));
-    for (const json& each : from.at("findings")) out.findings.push_back(finding_of(each));
-    for (const json& each : from.at("suppressed"))
+    for (const Json& each : from.at("findings")) out.findings.push_back(finding_of(each));
+    for (const Json& each : from.at("suppressed"))
       out.suppressed.push_back({finding_of(each), each.at("reason")});
     out.unused_suppressions = from.at("unused_suppressions").get<std::vector<std::string>>();
     read_counters(out, from.at("counters"));
-    for (const json& each : from.at("tensors")) out.coverage.push_back(coverage_of(each));
-    for (const json& each : from.at("launches"))
+    for (const Json& each : from.at("tensors")) out.coverage.push_back(coverage_of(each));
+    for (const Json& each : from.at("launches"))
       out.launches.push_back({each.at("kernel"), dim3_of(each.at("grid")),
                               dim3_of(each.at("block_dim")), each.at("times")});
-    const json& registers = from.at("device").at("registers");
+    const Json& registers = from.at("device").at("registers");
     if (!registers.is_null()) out.registers = registers;
     return out;
-  } catch (const json::exception& error) {
+  } catch (const Json::exception& error) {
     throw Error(Category::file, cat("this is no report of the checker: ", error.what()));
   }
 }
