@@ -59,6 +59,9 @@ struct ThreadContext {
   int lane() const { return linear % block.warp_size; }
 };
 
+/// The host is about to compare and swap: what it read there was only a guess, and no race.
+void test_guess_of_host(const void* address);
+
 /// Was a compare-and-swap recorded that tests this value?
 bool is_guess(const Here& read);
 

@@ -55,14 +55,24 @@ bool is_harmless(const void* address, std::size_t bytes) {
   if (!is_harmless(address, bytes)) throw Abandon{};
 }
 
+/// The latest reads of this OS thread of the host that raced, in turn.
+struct HostRead {
+  std::uint64_t address = 0;
+  Place place;
+};
+thread_local std::array<HostRead, 4> host_reads;
+thread_local std::size_t host_read_turn = 0;
+
 /// The host and unfinished work of the device access the same memory.
 void touch_of_both(const Allocation& shared, std::uint64_t address, std::size_t bytes, bool writes,
                    const void* pc) {
   const Streams::Work* const work = Streams::get().meets_host(address, bytes, writes);
   if (work == nullptr) return;
   const Here here = here_of_call(pc);
+  const Place place{here.file, here.line, here.column};
+  if (!writes) host_reads[host_read_turn++ % host_reads.size()] = {address, place};
   Program::get().find(
-      check::Kind::race, check::Severity::error, {here.file, here.line, here.column},
+      check::Kind::race, check::Severity::error, place,
       cat("the host ", writes ? "writes" : "reads", " element ",
           (address - shared.begin) / shared.element_bytes, " of ", DeviceMemory::name_of(shared),
           ", and ", work->what,
@@ -202,6 +212,13 @@ void touch_volatile(const void* address, const void* pc) {
 }  // namespace
 
 const Here& here_of_call(const void* pc) { return find_call(pc); }
+
+void test_guess_of_host(const void* address) {
+  for (HostRead& each : host_reads) {
+    if (each.address == reinterpret_cast<std::uint64_t>(address))
+      Program::get().take_back(check::Kind::race, each.place);
+  }
+}
 
 void tell_pending_access() {
   const PendingAccess write = std::exchange(pending_access, {});

@@ -208,6 +208,17 @@ void Program::find(check::Kind kind, check::Severity severity, const Place& plac
   check::merge_report(report, std::move(one));
 }
 
+void Program::take_back(check::Kind kind, const Place& place) {
+  const check::Location at{place.file, place.line, place.column};
+  const std::lock_guard lock(mutex);
+  check::Summary& summary = report.summary;
+  summary.errors -= static_cast<std::int64_t>(std::erase_if(report.findings, [&](const auto& each) {
+    return each.kind == kind && each.severity == check::Severity::error && each.location == at;
+  }));
+  summary.clean = summary.errors == 0 && summary.warnings == 0 && !summary.timed_out &&
+                  summary.incomplete.empty();
+}
+
 cudaError_t Program::refuse(cudaError_t error, const Place& place, std::string problem,
                             std::string hint) {
   if (is_checked)

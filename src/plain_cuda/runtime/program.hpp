@@ -37,6 +37,8 @@ class Program {
   /// A finding of a call of the host. `problem`, `hint`: sentences.
   void find(check::Kind kind, check::Severity severity, const Place& place, std::string problem,
             std::string hint, const Place& other = {});
+  /// Such an error there was none.
+  void take_back(check::Kind kind, const Place& place);
   /// An argument that is wrong: a finding, and the error of the call.
   cudaError_t refuse(cudaError_t error, const Place& place, std::string problem, std::string hint);
   /// The program is over: reports what it forgot.

@@ -210,7 +210,8 @@ std::set<Guess>& guesses() {
 }  // namespace
 
 void test_guess(const void* address) {
-  if (current == nullptr || tessera::detail::recorder == nullptr) return;
+  if (current == nullptr) return test_guess_of_host(address);
+  if (tessera::detail::recorder == nullptr) return;
   settle();
   for (auto& each : current->loads) {
     if (each.address != address) continue;

@@ -1,9 +1,10 @@
-// What the host may touch without a wait: a flag by volatile accesses, what an event or a callback
-// of the stream comes after, and what no work touches.
+// What the host may touch without a wait: a flag by volatile accesses, a guess, what an event or a
+// callback of the stream comes after, and what no work touches.
 #include <cstdio>
 
 __global__ void fill(int* x, int value) { x[threadIdx.x] = value; }
 __global__ void raise(volatile int* flag) { *flag = 1; }
+__global__ void count(int* total) { atomicAdd_system(total, 1); }
 
 struct Sum {
   const int* values;
@@ -37,6 +38,12 @@ int main() {
   cudaLaunchHostFunc(first, add, &sum);
   cudaStreamSynchronize(first);
   wrong += sum.sum != 64 || values[32] != 3;
+  count<<<1, 32, 0, second>>>(&values[40]);
+  int guess;
+  do guess = values[40];  // tested before it is used
+  while (__sync_val_compare_and_swap(&values[40], guess, guess + 5) != guess);
+  cudaStreamSynchronize(second);
+  wrong += values[40] != 40;
   cudaMemset(values, 0, 64 * sizeof(int));  // which waits, of managed memory
   wrong += values[32] != 0;
 
