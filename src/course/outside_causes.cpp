@@ -213,8 +213,14 @@ Cause of_shared(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleF
   std::string last, all;
   for (const index_t each : f.extents) last += cat(last.empty() ? "" : ", ", each - 1);
   for (const auto& each : indices) all += cat(all.empty() ? "" : ", ", each);
-  const bool is_in_rounds = loop_around(attempt.source, f.line).first > 0;
-  if (is_in_rounds && changes_in_place(line, f.tensor))
+  const int rounds = loop_around(attempt.source, f.line).first;
+  const bool is_guarded = line.find("if (") < line.find(f.tensor + "(");
+  if (rounds > 0 && changes_in_place(line, f.tensor) && is_guarded)
+    return cause("wrong-index", f.problem,
+                 cat("the last element is (", last, "), and the if in line ", f.line,
+                     " lets this thread pass: with what does the loop in line ", rounds,
+                     " begin, and which threads take part in its first round?"));
+  if (rounds > 0 && changes_in_place(line, f.tensor))
     return cause("wrong-index", f.problem,
                  cat("the last element is (", last,
                      "); but to stay below it is not enough: what a "

@@ -75,6 +75,11 @@ ErrorReason reason_of_python(const LearnersText& text, LearnersText::Range range
         has_colon || (text.is(":", i) && !text.line_has("?", text.tokens[range.first].line));
   if ((first == "if" || first == "while") && has_colon && !has_brackets)
     return written(first, cat(first, " (...) { ... }"));
+  const std::size_t close = has_brackets ? text.match[range.first + 1] : kNoToken;
+  if (ends && close != kNoToken && close + 2 < range.last)  // a statement follows the brackets
+    return {"semicolon",
+            cat("line ", text.tokens[range.first].line, " ends with a : where a ; belongs"), ";",
+            text.tokens[range.last - 1].line, text.tokens[range.last - 1].column};
   if ((first == "if" || first == "while" || first == "for") && ends)
     return {"python", "a : begins a block in Python", cat(first, " (...) { ... }")};
   return {};
