@@ -131,10 +131,8 @@ std::map<std::string, std::string> names_of(
     const std::map<std::string, std::set<std::string>>& called) {
   std::map<std::string, std::string> out;
   for (const auto& [name, of] : called) {
-    if (!name.ends_with('[')) {
-      if (of.size() == 1) out.emplace(*of.begin(), name);
-      continue;
-    }
+    if (of.size() == 1 && !name.ends_with('[')) out.emplace(*of.begin(), name);
+    if (!name.ends_with('[')) continue;
     std::vector<std::string> tiles(of.begin(), of.end());
     std::sort(tiles.begin(), tiles.end(),
               [](const auto& a, const auto& b) { return byte_of(a) < byte_of(b); });
@@ -142,6 +140,10 @@ std::map<std::string, std::string> names_of(
     for (std::size_t i = 0; i < tiles.size(); ++i)
       out.emplace(tiles[i], cat(name, has_first ? cat(i) : "", "]"));
   }
+  // A view of the kernel may show one tile of an array after another.
+  for (const auto& [name, of] : called)
+    if (name.find_first_of(".[") == std::string::npos)
+      for (const auto& tile : of) out.emplace(tile, name);
   return out;
 }
 
