@@ -1,4 +1,5 @@
 """check and explain: the command's reports as objects."""
+import os
 import pathlib
 import subprocess
 import sys
@@ -9,7 +10,8 @@ import tessera
 
 
 def command(*words):
-    return subprocess.run([sys.executable, "-m", "tessera", *words], capture_output=True, text=True).stdout
+    env = {name: value for name, value in os.environ.items() if name != "COLUMNS"}  # pipes are as wide as it says
+    return subprocess.run([sys.executable, "-m", "tessera", *words], capture_output=True, text=True, env=env).stdout
 
 
 def test_check_prints_what_the_command_prints():
