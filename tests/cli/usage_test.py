@@ -197,7 +197,7 @@ class Misspelt(harness.CommandTest):
         # What libtessera_blas would pass on is no product of its.
         for types in ("bf16:f32", "u8:i8:i32"):
             self.fails(2, "bench", "--dtype", types, "--algorithms", "blas", says=f"blas cannot run this product: it has no {types} product")
-        self.fails(2, "bench", "--dtype", "q7:i32", says="expected one of f64, f32, f16, bf16, i8, u8, i32")
+        self.fails(2, "bench", "--dtype", "q7:i32", says="expected one of f64, f32, f16, bf16, f8e4m3, f8e5m2, i8, u8, i32")
         self.fails(2, "bench", "--dtype", "i9:i32", says="did you mean 'i8'?")
         self.fails(2, "bench", "--dtype", "u8:i8:i8:i32", says="'u8:i8:i8:i32' has more than three types: expected one type,")
         self.fails(2, "bench", "--dtype", "f16:bf16:f32", says="there is no product of f16 and bf16 into f32")

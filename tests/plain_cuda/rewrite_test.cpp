@@ -260,7 +260,7 @@ TEST(Rewrite, CallsOfMemberTemplatesAreNamed) {
                {"void f() { g(V<T, a::B>::cast<N, int*>(x)); }",
                 "void f() { g(V<T, a::B>::template cast<N, int*>(x)); }"},
                {"void f() { V<T>::run<4><<<1, 2>>>(x); }",
-                "void f() { (configure(@1:12, 1, 2), V<T>::template run<4>)(x); }"}});
+                "void f() { (configure(@1:12, 1, 2), V<T>::template run<4>(x)); }"}});
   for (const std::string text : {"template <> void V<int>::cast<4>(int x) {}",
                                  "namespace n::m { template <> void V<int>::cast<4>(int x) {} }",
                                  "void f() { V<T>::template cast<4>(x); }",
