@@ -274,6 +274,7 @@ void MergedBlocks::meet_ordered(const BlockResult& result) {
   constexpr std::size_t kMost = 256;
   for (const OrderedTouch& touch : result.ordered) {
     compare(touch);
+    if (touch.past.how == tessera::detail::Access::atomic_load) meet_first(touch);
     auto& there = ordered_[{touch.region, touch.offset}];
     if (there.size() < kMost) there.push_back(touch);
   }
@@ -281,6 +282,18 @@ void MergedBlocks::meet_ordered(const BlockResult& result) {
     if (unwritten_.size() < 4 * kMostUnwritten) unwritten_.push_back(each);
     else add_mistake(each.mistake);
   }
+}
+
+void MergedBlocks::meet_first(const OrderedTouch& load) {
+  if (piece_[static_cast<std::size_t>(load.region)] == 0) return;
+  const First& first = first_at(load.region, load.offset);
+  if (!first.plain_write || first.writer_block == load.past.when.block) return;
+  OrderedTouch write{load.region, load.offset, places_[first.write], {}};
+  write.past.how = tessera::detail::Access::store;
+  write.past.bits = first.value;
+  write.past.when.block = first.writer_block;
+  write.past.when.thread = first.writer;
+  race(load, write, Order::none);
 }
 
 void MergedBlocks::meet_others(const Touched& touched, std::int64_t block) {

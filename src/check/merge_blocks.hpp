@@ -49,6 +49,8 @@ class MergedBlocks {
   void meet_piece(const Touched& touched, std::int64_t block, bool is_ordered);
   /// Accesses of a block with clocks, and of later blocks without.
   void meet_ordered(const BlockResult& result);
+  /// An atomic load, and the first plain write of an earlier block without clocks.
+  void meet_first(const OrderedTouch& load);
   void meet_others(const Touched& touched, std::int64_t block);
   void compare(const OrderedTouch& touch);
   void race(const OrderedTouch& mine, const OrderedTouch& theirs, Order order);

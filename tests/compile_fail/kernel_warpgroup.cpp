@@ -1,6 +1,7 @@
 // expect: warpgroup: WN = BN, and WM is a multiple of 64
 // expect: warpgroup: two warpgroups share a tile by its rows, or own whole tiles by turns
 // expect: warpgroup: blocks of a cluster load 64 rows of A each, or 64 columns of B, or multiples
+// expect: warpgroup: from two stages to as many as fit into 226 KiB
 // expect: warpgroup: of f8 a thread has two times at most 64 sums
 #include "tessera/kernels/warpgroup_tiled.hpp"
 #include "tessera/simt/launch.hpp"
@@ -13,6 +14,8 @@ constexpr auto use_2 =
     sizeof(WarpgroupTiled<TileShape{.bm = 192, .bn = 128, .wm = 64, .wn = 128}>);  // refused
 constexpr TileShape wide{.bm = 128, .bn = 192, .wm = 128, .wn = 192};
 constexpr auto use_3 = sizeof(WarpgroupTiled<wide, ClusterShape{.down = 2}>);  // refused
+constexpr auto use_5 =
+    sizeof(WarpgroupTiled<TileShape{.bm = 128, .bn = 256, .wm = 64, .wn = 256}, {}, 9>);  // refused
 
 constexpr TileShape large{.bm = 128, .bn = 256, .wm = 64, .wn = 256};
 using Large = WarpgroupTiled<large>;
