@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The build of the course alone (preset `course`, scripts/course): its sources suffice for `tessera puzzle`."""
+import re
 import unittest
 
 import harness
@@ -20,6 +21,10 @@ class CourseBuild(harness.CommandTest):
         self.assertEqual(made.returncode, 0, made.stderr)
         compiled = relink.linked(build, cases.options.build, "tessera")
         self.assertLessEqual({file.rsplit("/", 1)[1] for file in compiled}, OWN)
+        # Compiled many files at a time, as scripts/course does, all of it is linked.
+        last = run("ninja", "-C", build, "-t", "commands", "tessera").stdout.splitlines()[-1]
+        whole = re.sub(r"((?:\S+\.a\s+)+)", r"-Wl,--whole-archive \1-Wl,--no-whole-archive ", last.replace("-o bin/tessera", "-o whole"))
+        relink.execute(whole, build)
         return build / "bin/tessera"
 
     @unittest.skipIf(harness.sanitized(), "the build of the course is NOT tested with a sanitizer")
