@@ -174,21 +174,6 @@ def table_of(products):
     return "\n".join(lines) + "\n"
 
 
-def ladder_table(rows):
-    """GFLOP/s of each kernel on the CPU engine, a column for each product; empty if the ladder was not measured."""
-    speeds = {}
-    for row in rows:
-        if row["suite"] == "ladder" and row["kind"] != "peer" and row["contestant"] not in OURS and row["status"] == "verified":
-            column = f"{row['shape'].split('x')[0]}, {row['threads']} thr."
-            speeds.setdefault(row["contestant"].replace("peak", "measured peak"), {})[column] = f"{float(row['gflops']):.3g}"
-    if not speeds:
-        return ""
-    columns = list(dict.fromkeys(column for of in speeds.values() for column in of))
-    lines = ["| GFLOP/s, f32 squares on the CPU engine | " + " | ".join(columns) + " |", "|---|" + "--:|" * len(columns)]
-    lines += ["| " + " | ".join([name, *(of.get(column, "") for column in columns)]) + " |" for name, of in speeds.items()]
-    return "\n".join(lines) + "\n\n"
-
-
 def machine_section(name, about, rows):
     products = [product for product in products_of(rows) if product.suite != "ladder"]
     commits = {suite["commit"]: suite["date"][:10] for suite in sorted(about["suites"].values(), key=lambda suite: suite["date"])}
@@ -197,7 +182,7 @@ def machine_section(name, about, rows):
                                     for peer in about["peers"].values()))
     return (f"### {name}: {', '.join(filter(None, (about['cpu_model'].strip(), about.get('cpu_stepping'))))}, {about['num_cpus']} cores\n\n"
             f"Data: [{name}.csv](../bench/results/cpu/{name}.csv), [machine and method](../bench/results/cpu/{name}.json). "
-            f"Code: {measured}. Peers: {peers}.\n\n{table_of(products)}\n{ladder_table(rows)}")
+            f"Code: {measured}. Peers: {peers}.\n\n{table_of(products)}\n")
 
 
 def machines(results):

@@ -1,11 +1,25 @@
 #!/usr/bin/env python3
-"""What Nsight Compute and compute-sanitizer say of the ladder's kernels and of single accesses, as docs/report.md describes it.
+"""What Nsight Compute and compute-sanitizer say of the ladder's kernels and of single accesses; docs/report.md has the counters.
 
     scripts/gpu_truth.py OUT.json [--tessera build/cuda/bin/tessera]
     scripts/gpu_truth.py --explain FILE.json    names again why such a file's numbers may differ from the checker's; no GPU
 
 The first needs a GPU, ncu, nvcc, and for the verdicts compute-sanitizer; scripts/gpu starts it. tests/check/gpu_truth_test compares the
-file with what the checker counts, so names and numbers are taken as they come: what the tools did not say is an error.
+file with what the checker counts, so names and numbers are taken as they come: what the tools did not say is an error. The file, in part:
+
+    {"device": "NVIDIA H200", "capability": 90, "date": "2027-01-31", "tools": {"ncu": "2025.3", "compute-sanitizer": "2025.3"},
+     "kernels": [{"kernel": "tiled", "dtype": "f32", "m": 64, "n": 64, "k": 64, "tile": "16x16x16",
+                  "metrics": {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": 4096},
+                  "by_line": [{"file": "tiled.hpp", "line": 33, "metrics": {"memory_l1_wavefronts_shared": 512}}],
+                  "sanitizer": {"memcheck": 0, "racecheck": 0, "initcheck": 0, "synccheck": 0},
+                  "explained": {"smsp__sass_inst_executed_op_global_ld.sum": "nvcc makes two loads one of 8 bytes"}}],
+     "patterns": [{"name": "16 bytes side by side", "memory": "shared", "operation": "load", "lane_bytes": 16,
+                   "lanes": [0, 16, 32, 48], "transfers": 1}]}
+
+A kernel has the totals of its launch, and for each line memory_l2_theoretical_sectors_global and memory_l1_wavefronts_shared. A metric
+that differs from the checker's fails the test unless `explained` has a reason, which the test prints. `sanitizer` counts errors: if all
+are 0, the checker must find the kernel clean too. A pattern is one access of a warp by the byte address of each lane, -1 for an inactive
+lane; omitted lanes are inactive too.
 """
 import argparse
 import csv

@@ -5,7 +5,7 @@ import numpy
 
 from . import _core
 
-_NUMPY_TYPES = {name: numpy.dtype(name) for name in ("float64", "float32", "float16", "int32", "int8", "uint8")}
+_NUMPY_TYPES = {name: numpy.dtype(name) for name in _core.multiplied_dtypes() if hasattr(numpy, name)}
 
 
 def numpy_dtype(name):

@@ -9,9 +9,9 @@ import tempfile
 from collections.abc import Callable
 from typing import Any
 
-from . import _arguments, _command
+from . import _arguments, _command, _core
 
-_KERNEL_DTYPES = ("float64", "float32", "float16", "bfloat16", "int32")
+_KERNEL_DTYPES = tuple(name for name in _arguments.RESULTS if name in _core.result_dtypes(name))
 
 
 class Report:

@@ -46,14 +46,13 @@ const CudaPeer& cuda_peer(std::string_view name) {
 }
 
 std::vector<shell::Types> types_of(const CudaPeer& peer) {
-  constexpr std::array all = {DType::f64,    DType::f32,    DType::f16, DType::bf16,
-                              DType::f8e4m3, DType::f8e5m2, DType::i8,  DType::i32};
   std::vector<shell::Types> out;
-  for (const DType in : all) {
-    for (const DType in_b : all) {
-      for (const DType result : all) {
-        const shell::Types types{in, result, in_b};
-        if (peer.choice < 0 ? in == in_b && Cublas::multiplies(types, peer.f32)
+  for (std::size_t in = 0; in < kElementTypeCount; ++in) {
+    for (std::size_t in_b = 0; in_b < kElementTypeCount; ++in_b) {
+      for (std::size_t result = 0; result < kElementTypeCount; ++result) {
+        const shell::Types types{static_cast<DType>(in), static_cast<DType>(result),
+                                 static_cast<DType>(in_b)};
+        if (peer.choice < 0 ? types.in == types.in_b && Cublas::multiplies(types, peer.f32)
                             : CublasLt::multiplies(types, peer.f32))
           out.push_back(types);
       }

@@ -28,6 +28,19 @@ void require_known(const std::string& name) {
 /// The type of C: that of A and B, or of the sums of bytes.
 DType out_of(DType in) { return is_byte(in) ? DType::i32 : is_f8(in) ? DType::f32 : in; }
 
+/// Types that `warpgroup` multiplies beside those of every kernel.
+std::vector<std::string> warpgroup_only_types() {
+  const auto of_all = shell::product_dtype_names();
+  std::vector<std::string> out;
+  for (const auto& name : shell::product_dtype_names(shell::Products::operands)) {
+    const DType in = parse_dtype(name);
+    if (std::find(of_all.begin(), of_all.end(), name) == of_all.end() &&
+        find_algorithm("warpgroup").supports(in, out_of(in)))
+      out.push_back(name);
+  }
+  return out;
+}
+
 /// A matrix of seeded numbers with the requested strides of its operand.
 struct Operand {
   Operand(const CheckedKernel& kernel, DType type, char name, index_t rows_, index_t cols_,
@@ -74,9 +87,10 @@ void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_t
   shell::add_extent(app, "-m", kernel.m, "Rows of A and C" + extent);
   shell::add_extent(app, "-n", kernel.n, "Columns of B and C" + extent);
   shell::add_extent(app, "-k", kernel.k, "Columns of A, rows of B" + extent);
-  shell::add_dtype(app, "--dtype", kernel.dtype,
-                   cat("Element type: ", shell::join(shell::product_dtype_names()),
-                       "; for warpgroup also f8e4m3, f8e5m2, i8 and u8; default ", kernel.dtype));
+  shell::add_dtype(
+      app, "--dtype", kernel.dtype,
+      cat("Element type: ", shell::join(shell::product_dtype_names()), "; for warpgroup also ",
+          shell::join(warpgroup_only_types()), "; default ", kernel.dtype));
   shell::add_text(app, "--tile", "TILE", kernel.tile,
                   "Tile, such as 32x32x32 or 128,128,8/8,8; default: the kernel's own");
   shell::add_choice(app, "--order", kernel.order,

@@ -17,7 +17,7 @@ std::string default_device() {
   return named == nullptr || *named == '\0' ? "cpu" : named;
 }
 
-std::string named_device(const std::string& text) {
+std::string named_device(const std::string& text, std::string_view advice) {
   if (text == "cpu") return text;
   if (text.starts_with("opencl") || text.starts_with("hip")) {
     const Device device = Device::parse(text);
@@ -36,7 +36,7 @@ std::string named_device(const std::string& text) {
             : "did you mean '" + shell::nearest(text, {"cpu", "cuda", "opencl", "hip"}) + "'?");
   if (const std::string why = cuda::why_unavailable(); !why.empty())
     throw Error(Category::unavailable, cat("device '", text, "' is not available"), {}, {},
-                cat(why, "; use --device cpu, or see 'tessera doctor'"));
+                cat(why, "; ", advice));
   return cat("cuda:", cuda::device(number).number);
 }
 

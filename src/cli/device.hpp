@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace tessera::cli {
 
@@ -9,7 +10,8 @@ namespace tessera::cli {
 std::string default_device();
 /// Turns what the user typed into "cpu", "cuda:N" or "opencl:N" ("cuda" is "cuda:0"). Throws
 /// Error(unavailable) with the reason if there is no such device, Error(argument) for any other
-/// name.
-std::string named_device(const std::string& text);
+/// name; `advice` is what to do without a GPU.
+std::string named_device(const std::string& text,
+                         std::string_view advice = "use --device cpu, or see 'tessera doctor'");
 
 }  // namespace tessera::cli

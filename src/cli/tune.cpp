@@ -41,10 +41,10 @@ void add_tune(CLI::App& root, shell::Context& context) {
   shell::on_run(*app, context, [&context, request] {
     (void)bench::parse_sizes(request->sizes);
     require_product(shell::parse_types(request->dtype));
-    if (request->device == "cpu")
-      throw Error(Category::argument, "tune: --device cpu", "cuda or cuda:N", {},
-                  "the CPU's plans need no tuning");
-    const std::string name = named_device(request->device);
+    if (!request->device.starts_with("cuda"))
+      throw Error(Category::argument, cat("tune: --device ", request->device), "cuda or cuda:N", {},
+                  "products on other devices need no tuning");
+    const std::string name = named_device(request->device, "see 'tessera doctor'");
     const auto device = bench::open_cuda_bench(name);
     request->candidates = [name](const Problem& problem) { return candidates_for(problem, name); };
     const process::InterruptsAreNoted noted;

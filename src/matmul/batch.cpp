@@ -11,6 +11,7 @@
 #include "overlap.hpp"
 #include "overlap_error.hpp"
 #include "packed.hpp"
+#include "product_text.hpp"
 
 namespace tessera {
 
@@ -22,7 +23,7 @@ constexpr index_t kMostCompared = 4096;  // matrices of a strided batch that are
 Plan plan_batch(std::string_view call, const Problem& problem, const Options& options) {
   if (problem.in == DType::i32)
     throw Error(Category::type, cat(call, ": there is no i32 product in a batch"),
-                "f64, f32, f16, bf16, i8 or u8", {}, "call matmul for each product");
+                detail::packed_operands_text(), {}, "call matmul for each product");
   return detail::packed_plan(problem, options, "a batch");
 }
 

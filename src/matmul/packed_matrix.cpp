@@ -5,6 +5,7 @@
 #include "call.hpp"
 #include "keeps_subnormals.hpp"
 #include "packed.hpp"
+#include "product_text.hpp"
 
 namespace tessera {
 
@@ -37,7 +38,7 @@ PackedMatrix::Panels pack(const ConstMatrix& B, DType of_a) {
     case DType::u8: return as(TypeTag<std::uint8_t>{});
     default:
       throw Error(Category::type, cat("PackedMatrix: ", name(B.dtype), " is not packed"),
-                  "f64, f32, f16, bf16, i8 or u8", {},
+                  detail::packed_operands_text(), {},
                   B.dtype == DType::i32 ? "give matmul the matrix itself" : "convert B first");
   }
 }

@@ -14,6 +14,7 @@
 #include "choice.hpp"
 #include "fields.hpp"
 #include "ladder.hpp"
+#include "product_text.hpp"
 #include "refusal.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/cpu/lanes.hpp"
@@ -179,10 +180,7 @@ void detail::check_problem(const Problem& problem) {
   if (!fits || !detail::has_product(problem.in, problem.out)) {
     throw Error(Category::type,
                 cat("multiply: there is no ", detail::type_text(problem), " product"),
-                "f64, f32, f16, bf16 or i32 into the same type, f16 or bf16 into f32, f32 into f16 "
-                "or bf16, i8 or u8 (A and B, or one each) into i32 or f32, f8e4m3 or f8e5m2 into "
-                "f32",
-                {}, "convert A and B first");
+                detail::products_text(), {}, "convert A and B first");
   }
   check_epilogue(problem.epilogue, problem.out);
   check_scalars(problem);

@@ -317,13 +317,6 @@ std::vector<index_t> Right::shape() const {
   return array->shape;
 }
 
-std::vector<DType> result_dtypes(DType in) {
-  if (in == DType::i8 || in == DType::u8) return {DType::i32, DType::f32};
-  if (in == DType::f16 || in == DType::bf16) return {in, DType::f32};
-  if (in == DType::f32) return {in, DType::f16, DType::bf16};
-  return {in};
-}
-
 std::vector<index_t> product_shape(const Operand& a, const Right& b) {
   const auto right = b.shape();
   if (a.shape.empty() || right.empty())

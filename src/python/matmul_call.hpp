@@ -34,9 +34,6 @@ struct Right {
 /// types differ, BufferError where the devices do.
 std::vector<index_t> product_shape(const Operand& a, const Right& b);
 
-/// Element types that a product of `in` can have; the first where nobody asks for another.
-std::vector<DType> result_dtypes(DType in);
-
 /// What is added: a vector, and an array of the result's shape and type, whose elements come to
 /// `out` before anything else is written there. Null: nothing, or what `out` holds.
 struct Added {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tessera/core/text.hpp"
+#include "tessera/matmul/plan.hpp"
 
 namespace tessera::python {
 
@@ -92,18 +93,8 @@ DType dtype_of_dlpack(const std::string& name, nb::dlpack::dtype type) {
 }
 
 bool is_multiplied(DType dtype) {
-  return std::find(kMultiplied.begin(), kMultiplied.end(), dtype) != kMultiplied.end();
-}
-
-/// "float64, float32, ... or uint8".
-std::string multiplied_text() {
-  std::string out;
-  for (std::size_t i = 0; i < kMultiplied.size(); ++i)
-    out += cat(i == 0                       ? ""
-               : i + 1 < kMultiplied.size() ? ", "
-                                            : " or ",
-               numpy_name(kMultiplied[i]));
-  return out;
+  const auto& all = multiplied_dtypes();
+  return std::find(all.begin(), all.end(), dtype) != all.end();
 }
 
 [[noreturn]] void refuse_read_only(const std::string& name) {
@@ -158,6 +149,40 @@ std::string shape_text(const std::vector<index_t>& shape) {
 std::string numpy_name(DType dtype) {
   if (dtype == DType::boolean) return "bool";  // numpy.bool_ is its class
   return std::string(kElementTypes[static_cast<std::size_t>(dtype)].numpy);
+}
+
+bool has_product(DType in, DType out) {
+  const auto all = algorithms();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Algorithm& each) { return each.supports(in, out); });
+}
+
+const std::vector<DType>& multiplied_dtypes() {
+  static const std::vector<DType> all = [] {
+    std::vector<DType> out;
+    for (std::size_t i = 0; i < kElementTypeCount; ++i) {
+      const auto in = static_cast<DType>(i);
+      if (!is_f8(in) && has_product(in, result_dtypes(in).front())) out.push_back(in);
+    }
+    return out;
+  }();
+  return all;
+}
+
+std::vector<DType> result_dtypes(DType in) {
+  std::vector<DType> out = {is_byte(in) ? DType::i32 : in};
+  for (std::size_t i = 0; i < kElementTypeCount; ++i)
+    if (const auto to = static_cast<DType>(i); to != out.front() && has_product(in, to))
+      out.push_back(to);
+  return out;
+}
+
+std::string multiplied_text() {
+  const auto& all = multiplied_dtypes();
+  std::string out;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    out += cat(i == 0 ? "" : i + 1 < all.size() ? ", " : " or ", numpy_name(all[i]));
+  return out;
 }
 
 void refuse_dtype(const std::string& name, const std::string& what) {

@@ -7,7 +7,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -61,9 +60,14 @@ class Operand {
   nb::ndarray<nb::ro> dlpack_;
 };
 
+/// Has some algorithm a product of `in` with sums of `out`?
+bool has_product(DType in, DType out);
+/// Element types that a product of `in` can have; the first where nobody asks for another.
+std::vector<DType> result_dtypes(DType in);
 /// The element types that a product has; f8 is widened to one of them before.
-inline constexpr std::array kMultiplied = {DType::f64, DType::f32, DType::f16, DType::bf16,
-                                           DType::i32, DType::i8,  DType::u8};
+const std::vector<DType>& multiplied_dtypes();
+/// "float64, float32, ... or int32": these.
+std::string multiplied_text();
 
 /// "(2,3,4)".
 std::string shape_text(const std::vector<index_t>& shape);

@@ -79,7 +79,7 @@ void add_operand(nb::module_& m) {
 DType dtype_of_a(nb::handle given) {
   const auto name = nb::cast<std::string>(
       nb::module_::import_("tessera._arguments").attr("dtype_name")(given, "PackedMatrix"));
-  for (const DType each : {DType::u8, DType::i8, DType::f64, DType::f32, DType::f16, DType::bf16})
+  for (const DType each : multiplied_dtypes())
     if (numpy_name(each) == name) return each;
   throw nb::type_error(
       cat("PackedMatrix: a_dtype is ", name, ": expected uint8 or int8, or that of b").c_str());
@@ -143,7 +143,7 @@ void add_products(nb::module_& m) {
       "multiplied_dtypes",
       [] {
         nb::list out;
-        for (const DType each : kMultiplied) out.append(numpy_name(each));
+        for (const DType each : multiplied_dtypes()) out.append(numpy_name(each));
         return nb::tuple(out);
       },
       "The element types that a product has.");

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "operand.hpp"
 #include "run_products.hpp"
 #include "tessera/cuda/runtime.hpp"
 #include "tessera/matmul/plan.hpp"
@@ -45,7 +46,7 @@ DType dtype_of(xla::Type type) {
     case xla::Type::f64: return DType::f64;
     default:
       throw Error(Category::type, "matmul: XLA hands over an element type without a product",
-                  "f64, f32, f16, bf16, i32, i8 or u8", cat("its type ", static_cast<int>(type)));
+                  multiplied_text(), cat("its type ", static_cast<int>(type)));
   }
 }
 

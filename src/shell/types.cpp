@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "algorithm_options.hpp"
+#include "suggest.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/matmul/plan.hpp"
@@ -25,7 +26,8 @@ std::vector<std::string> type_names() {
         out.push_back(cat(in, ":", to));
     }
   }
-  for (const char* mixed : {"u8:i8:i32", "i8:u8:i32"}) out.emplace_back(mixed);
+  for (const char* mixed : {"u8:i8", "i8:u8"})
+    for (const DType to : {DType::i32, DType::f32}) out.push_back(cat(mixed, ":", to));
   return out;
 }
 
@@ -62,8 +64,7 @@ void require_product(const Types& types) {
   const std::string operands =
       types.in == types.in_b ? to_string(types.in) : cat(types.in, " and ", types.in_b);
   throw Error(Category::type, cat("there is no product of ", operands, " into ", types.out),
-              "f64, f32, f16, bf16, i32, or a type of A and B and one of C, such as bf16:f32, "
-              "i8:i32 or i8:f32, or signed and unsigned bytes, such as u8:i8:i32");
+              "one of " + join(type_names()));
 }
 
 }  // namespace tessera::shell

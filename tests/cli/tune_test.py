@@ -48,12 +48,14 @@ class Tuned(harness.CommandTest):
 class Refusals(harness.CommandTest):
     def test_where_no_device_is_one_sentence_says_so(self):
         self.fails(4, "tune", "--sizes", 8, says="device 'cuda' is not available", env={"CUDA_VISIBLE_DEVICES": ""})
+        self.assertNotIn("--device cpu", self.tessera("tune", env={"CUDA_VISIBLE_DEVICES": ""}).err)
 
-    def test_the_processor_needs_no_tuning(self):
-        self.fails(2, "tune", "--device", "cpu", says=["cuda or cuda:N"])
+    def test_only_devices_with_cuda_are_tuned(self):
+        for device in ("cpu", "opencl", "opencl:0", "hip:0", "gpu"):
+            self.fails(2, "tune", "--device", device, says=[f"--device {device}", "cuda or cuda:N"])
 
     def test_wrong_words(self):
-        self.fails(2, "tune", "--device", "gpu", says="unknown device")
+        self.fails(2, "tune", "--device", "cuda:x", says="unknown device")
         self.fails(2, "tune", "--sizes", "x", says="x")
         self.fails(2, "tune", "--dtype", "f8e4m3", says="no product")
         self.fails(2, "tune", "--seconds", "-1", says="--seconds")

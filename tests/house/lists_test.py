@@ -53,6 +53,10 @@ class Lists(unittest.TestCase):
         said = subprocess.run([COMMAND, "check", "--help"], capture_output=True, text=True, check=True).stdout
         for name in models:
             self.assertIn(name, said)
+        for command in ("check", "explain", "judge"):
+            page = re.search(r"^\*--device\* _(.*)_$", text(f"docs/man/tessera-{command}.1.scd"), re.M)[1]
+            self.assertEqual(set(page.split("|")), set(models), command)
+            self.assertRegex(said, rf"--device {re.escape(page)}\b")
 
     def test_the_flags_of_a_checked_compile_are_in_one_file(self):
         options = dict(re.findall(r"^set\((TESSERA_CHECK_\w*OPTIONS) ([^)]*)\)", text("cmake/TesseraFlags.cmake"), re.M))

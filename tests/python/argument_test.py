@@ -33,7 +33,7 @@ class Other:
     ({"activation": []}, r"activation is \[\], a list: expected None, 'relu', 'gelu' or 'silu'"),
     ({"transpose_a": "no"}, "transpose_a is 'no', a str: expected True or False"),
     ({"transpose_b": B}, "transpose_b is a ndarray: expected True or False"),
-    ({"dtype": 5}, "dtype is 5, an int: expected float64, .* or uint8, as text or as a type of NumPy, ml_dtypes, JAX or PyTorch"),
+    ({"dtype": 5}, "dtype is 5, an int: expected float64, .* or int32, as text or as a type of NumPy, ml_dtypes, JAX or PyTorch"),
     ({"dtype": ">f8"}, "dtype is '>f8'"),
     ({"dtype": "f8"}, "dtype is 'f8', which is float64 in NumPy and a number of 8 bits in Tessera: write float64, float8_e4m3fn"),
     ({"device": 0}, "device is 0, an int: expected 'cpu', 'cuda', 'cuda:N', 'opencl:N' or 'hip:N', or a device of JAX"),

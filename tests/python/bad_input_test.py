@@ -16,7 +16,7 @@ import tessera
 
 A = np.arange(12.0).reshape(3, 4)
 B = np.arange(8.0).reshape(4, 2)
-ALLOWED = "expected float64, float32, float16, bfloat16, int32, int8 or uint8, or for both a and b float8_e4m3fn or float8_e5m2"
+ALLOWED = "expected float64, float32, float16, bfloat16, int8, uint8 or int32, or for both a and b float8_e4m3fn or float8_e5m2"
 
 
 def read_only(shape):
@@ -69,7 +69,7 @@ def test_shapes_and_arguments_are_value_errors(arguments, named, message):
     ((A, B.astype(np.float32)), {}, "a has elements of float64 and b of float32; convert one of them"),
     ((A, B), {"out": np.empty((3, 2), np.float32)}, "a product of float64 is float64, not float32"),
     ((A, B), {"dtype": "float16"}, "a product of float64 is float64, not float16"),
-    ((A, B), {"dtype": "quad"}, "dtype is 'quad', a str: expected float64, float32, .* or uint8, as text or as a type of NumPy"),
+    ((A, B), {"dtype": "quad"}, "dtype is 'quad', a str: expected float64, float32, .* or int32, as text or as a type of NumPy"),
     ((A, B), {"c": np.ones((3, 2), np.float32)}, "c has elements of float32: expected float64"),
     ((A, B), {"bias": np.ones(2, np.int32)}, "bias has elements of int32: expected float64"),
     ((A.astype(np.int32), B.astype(np.int32)), {"activation": "gelu"}, "a product of int32 has no activation 'gelu': expected None or 'relu'"),
