@@ -1,9 +1,11 @@
 """The steps of scripts/gpu, the most valuable first: what each runs, for how long at most, and what it must say to be believed."""
+import contextlib
 import dataclasses
 import hashlib
 import json
 import pathlib
 import re
+import statistics
 import subprocess
 import sys
 
@@ -11,11 +13,18 @@ from kernels import STEPS
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PARTS = ["primitives", "test", "tune", "bench", "ladder", "counters", "sanitize"]
-PRIMITIVES = ["unit_bits"]  # programs beside cuda_test; exit code 0 is good, their last line is kept
+PRIMITIVES = [f"p{i}" for i in range(1, 12)]  # of gpu_primitives
+CHECKED_AGAIN = ["p3", "p6"]  # at the beginning of a later call: is it still the card, and does it still do the same?
+# What a matrix product by warpgroups is made of; without them it is tried last. Products of f32 need none of these.
+WARPGROUPS = ("p1", "p2", "p3", "p4", "p5", "p8", "p9")
 # Small cases of everything; not what only takes long there: times, and millions of atomic additions.
 SANITIZED = "GpuEngine.*:*IsRightForEveryStride*:*MultipliesEveryType*:-*Refused*:*SaysWhat*:*AStreamKeeps*:*EventsMeasure*"
 LADDER = ",".join(STEPS)
 FASTEST = "pipelined,auto"
+# Bits of clocks_throttle_reasons; what the last four say makes times worthless.
+LIMITS = {4: "power", 8: "hardware slowdown", 32: "software thermal", 64: "hardware thermal", 128: "power brake"}
+THROTTLING = list(LIMITS.values())[1:]
+AGAIN = "run the command again"  # what `tessera tune` says when a kernel does not end
 # Rows of activations by the weights of current models, which lie along K.
 THIN = "1x4096x4096-NT,16x4096x4096-NT,64x4096x4096-NT,1x28672x4096-NT,16x28672x4096-NT,64x28672x4096-NT,16x4096x14336-NT"
 
@@ -36,6 +45,8 @@ class Step:
     seconds: float  # at most
     read: object  # (its report, the text it printed) -> what is kept of it; raises Failed
     report: str  # how its report's name ends
+    needs: tuple = ()  # primitives: where one of them failed, the step comes last
+    check: bool = False  # measured again by each later call, first
     key: str = ""
 
 
@@ -50,10 +61,11 @@ def last_line(text):
 
 
 def read_primitive(_, said):
-    try:
-        return json.loads(last_line(said))
-    except ValueError:
-        return last_line(said)
+    """Its last line is JSON, the one before says in words what is wrong."""
+    found = json.loads(last_line(said))
+    if not found["good"]:
+        raise Failed(last_line(said.strip().rpartition("\n")[0]))
+    return found["measured"] or found["reading"]
 
 
 def read_tests(_, said):
@@ -107,11 +119,26 @@ def diagnosis(said, ended):
     return f"{ended}: {last_line(said)}" if last_line(said) else ended
 
 
+def conditions(lines):
+    """Of lines of clocks.csv: the median clock and power, the highest temperature, and what limited the clock, most of the time first."""
+    rows = []
+    for line in lines:
+        words = [word.strip() for word in line.split(",")]
+        with contextlib.suppress(ValueError, IndexError):
+            rows.append((float(words[1].split()[0]), float(words[2].split()[0]), float(words[3]), int(words[4], 16)))
+    if not rows:
+        return {}
+    clocks, watts, celsius, reasons = zip(*rows)
+    limits = {name: sum(each & bit != 0 for each in reasons) for bit, name in LIMITS.items()}
+    return {"mhz": statistics.median(clocks), "watts": statistics.median(watts), "celsius": max(celsius),
+            "limited_by": [name for name, count in sorted(limits.items(), key=lambda each: -each[1]) if count > len(rows) / 10]}
+
+
 # ---- the steps ----------------------------------------------------------------------------------------------------------------------
 
-def bench(part, name, programs, seconds, size, algorithms, dtype="f32"):
+def bench(part, name, programs, seconds, size, algorithms, dtype="f32", **more):
     return Step(part, name, [programs / "tessera", "bench", "--device", "cuda:0", "--no-host", "--force", "--context", "commit=COMMIT", "-o", "FILE",
-                             "--sizes", str(size), "--dtype", dtype, "--algorithms", algorithms], seconds, read_bench, f"{name}.json")
+                             "--sizes", str(size), "--dtype", dtype, "--algorithms", algorithms], seconds, read_bench, f"{name}.json", **more)
 
 
 def counter_words(programs):
@@ -125,9 +152,11 @@ def counter_words(programs):
             "cuda:0", "--algorithms", LADDER]
 
 
-def tune(programs, dtype, sizes):
-    return Step("tune", f"tune-{dtype}", [programs / "tessera", "tune", "--device", "cuda:0", "--dtype", dtype, "--sizes", sizes,
-                                          "--seconds", "40", "--cache", "FILE"], 60, read_tuning, "tuning.txt")
+def tune(programs, dtype, sizes, seconds, needs=WARPGROUPS):
+    """One step for each size, the most wanted first: what a limit cuts off is one size."""
+    return [Step("tune", f"tune-{dtype}-{size}", [programs / "tessera", "tune", "--device", "cuda:0", "--dtype", dtype, "--sizes", size,
+                                                  "--seconds", str(seconds), "--cache", "FILE"], seconds + 15, read_tuning, "tuning.txt", needs)
+            for size in sizes.split(",")]
 
 
 def sanitizer(programs, tool):
@@ -135,19 +164,36 @@ def sanitizer(programs, tool):
                                    programs / "cuda_test", f"--gtest_filter={SANITIZED}"], 90, read_sanitizer, f"{tool}.txt")
 
 
+def primitive(programs, name, **more):
+    return Step("primitives", name, [programs / "gpu_primitives", name.removeprefix("again-")], 10, read_primitive, f"{name}.txt", **more)
+
+
+def benches(programs):
+    """The cells of the table, a step each."""
+    out = [bench("bench", f"bench-bf16-{size}", programs, 60, size, "tensor_core,auto", "bf16", needs=WARPGROUPS)
+           for size in ("4096", "8192", "2048", "1024", "4096-NT", "64x512x512x512")]
+    out += [bench("bench", f"bench-f32-{size}", programs, 60, size, FASTEST) for size in (4096, 2048, 1024)]
+    out += [bench("bench", f"bench-thin-{dtype.split(':')[0]}", programs, 150, THIN, "auto", dtype, needs=WARPGROUPS) for dtype in ("bf16", "f8e4m3:f32")]
+    for dtype, size, algorithms in (("f32", "4096-NT", "warpgroup"), ("f16", "4096", "auto"), ("f8e4m3:f32", "4096-NT", "auto"),
+                                    ("i8:i32", "4096-NT", "auto")):
+        name = "tf32" if dtype == "f32" else dtype.split(":")[0]
+        out.append(bench("bench", f"bench-{name}", programs, 60, size, algorithms, dtype, needs=WARPGROUPS))
+    return out + [bench("bench", "bench-f64", programs, 60, 4096, "auto", "f64"),
+                  bench("bench", "bench-f32-8192", programs, 200, 8192, FASTEST)]  # verified on the CPU for long
+
+
 def steps(parts, programs):
     """The most valuable first."""
-    out = [Step("primitives", name, [programs / name], 20, read_primitive, f"{name}.txt") for name in PRIMITIVES if (programs / name).exists()]
+    out = [primitive(programs, f"again-{name}", check=True) for name in CHECKED_AGAIN]
+    out += [bench("primitives", "again-bf16", programs, 30, 4096, "auto", "bf16", check=True)]
+    out += [primitive(programs, name) for name in PRIMITIVES]
+    out += [Step("primitives", "unit_bits", [programs / "cuda_test", "--gtest_filter=GpuUnits.*"], 20, read_tests, "unit_bits.txt")]
     out += [Step("test", "tests", [programs / "cuda_test", "--gtest_brief=0"], 150, read_tests, "tests.txt"),
-            tune(programs, "bf16", "4096,8192,2048,1024"), tune(programs, "f32", "4096,2048,1024"), tune(programs, "f16", "4096"),
-            tune(programs, "f64", "4096"),
-            bench("bench", "bench-bf16", programs, 240, "1024,2048,4096,4096-NT,8192", "tensor_core,auto", "bf16"),
-            bench("bench", "bench-thin", programs, 150, THIN, "auto", "bf16")]
-    out += [bench("bench", f"bench-f32-{size}", programs, 90, size, FASTEST) for size in (4096, 2048, 1024)]
-    out += [bench("bench", "bench-tf32", programs, 90, "4096-NT", "warpgroup"),
-            bench("bench", "bench-f16", programs, 90, 4096, "auto", "f16"),
-            bench("bench", "bench-f64", programs, 90, 4096, "auto", "f64"),
-            bench("bench", "bench-f32-8192", programs, 200, 8192, FASTEST),  # verified on the CPU for long
+            *tune(programs, "bf16", "4096,8192", 30), *tune(programs, "f32", "4096,2048", 30, needs=()),
+            *tune(programs, "bf16", "16x4096x4096-NT,64x28672x4096-NT,2048,1024", 20), *tune(programs, "f32", "1024", 20, needs=()),
+            *tune(programs, "f8e4m3:f32", "4096-NT", 20), *tune(programs, "i8:i32", "4096-NT", 20), *tune(programs, "f16", "4096", 20),
+            *tune(programs, "f64", "4096", 30, needs=()),
+            *benches(programs),
             bench("ladder", "ladder", programs, 150, 4096, LADDER),
             Step("counters", "counters", counter_words(programs), 120, read_counters, "counters.csv"),
             Step("counters", "truth", [ROOT / "scripts/gpu_truth.py", "FILE", "--tessera", programs / "tessera"], 240, read_json, "truth.json")]

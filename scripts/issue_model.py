@@ -22,6 +22,7 @@ import machine_code
 PEAK = 67.0  # TFLOP/s of an H200 or H100 SXM that issues a multiply-add in every clock
 NO_RESULT = ("STS", "STG", "BAR", "DEPBAR", "SYNCS", "BRA")  # the first operand of these is read
 FFMA = "FFMA"
+BANKS = 2
 
 
 def sources(instruction):
@@ -41,15 +42,15 @@ class Loop(collections.namedtuple("Loop", "instructions multiply_adds clocks")):
         return PEAK / self.clocks_each
 
 
-def modelled(instructions):
+def modelled(instructions, banks=BANKS):
     kept, clocks, multiply_adds = [None] * 3, 0, 0
     for instruction in instructions:
-        reads = [0, 0]  # in each of the two banks
+        reads = [0] * banks  # in each of them
         for place, operand in enumerate(sources(instruction)[:3]):
             register = re.match(r"\[?[-|~!]*R(\d+)", operand)
             number = int(register[1]) if register else None
             if number is not None and kept[place] != number:
-                reads[number % 2] += 1
+                reads[number % banks] += 1
             kept[place] = number if ".reuse" in operand else None
         is_multiply_add = machine_code.operation(instruction) == FFMA
         multiply_adds += is_multiply_add

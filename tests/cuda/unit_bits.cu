@@ -1,6 +1,4 @@
-// The instructions of unit_bits.hpp on a GPU. Alone it is a program:
-//   nvcc -O2 -std=c++20 --expt-relaxed-constexpr -gencode=arch=compute_90a,code=sm_90a
-//     -DTESSERA_UNIT_BITS_MAIN -I include -I tests tests/cuda/unit_bits.cu -o unit_bits
+// The instructions of unit_bits.hpp on a GPU.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -296,17 +294,3 @@ std::vector<UnitReport> compare_unit_bits(int tiles) {
 }
 
 }  // namespace tessera::testing
-
-#if defined(TESSERA_UNIT_BITS_MAIN)
-int main() {
-  int different = 0;
-  const auto reports = tessera::testing::compare_unit_bits(128);
-  for (const auto& report : reports) {
-    std::printf("%-20s %-18s %6d compared, %d differ\n%s", report.instruction.c_str(),
-                report.operands.c_str(), report.compared, report.different, report.text.c_str());
-    different += report.different != 0 ? 1 : 0;
-  }
-  std::printf("%zu lines, %d with differences\n", reports.size(), different);
-  return reports.empty() || different != 0 ? 1 : 0;
-}
-#endif

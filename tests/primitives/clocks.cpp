@@ -1,0 +1,33 @@
+// What P10 and P11 are expected to measure: see clocks.hpp.
+#include "clocks.hpp"
+
+#include "readings.hpp"
+
+namespace tessera::primitives {
+
+std::vector<Reading> p10_readings() {
+  // Of the machine code that nvcc 13.0 makes of clocks.cu: clocks_test.py computes them again.
+  return {{"the port model: two banks, and operands that are kept", {1242, 1553, 1615, 2006}},
+          {"registers have four banks", {1055, 1225, 1287, 1412}},
+          {"ports are no limit: a clock for each", {1006, 1006, 1006, 1006}},
+          {"no operand is kept, or each takes two clocks", {2008, 2006, 2006, 2006}}};
+}
+
+std::string p10_place(std::size_t word) {
+  constexpr const char* orders[] = {"rows", "columns", "serpentine", "diagonals"};
+  return std::string("clocks of 1000 multiply-adds by ") + orders[word];
+}
+
+std::vector<Reading> p11_readings() {
+  // Published figures; the first measurement of a card replaces them.
+  return {{"the constants for an H200", {5500, 4070, 2500, 1600}},
+          {"the constants for an H100", {5500, 2840, 2500, 1600}}};
+}
+
+std::string p11_place(std::size_t word) {
+  constexpr const char* rates[] = {"reads from L2, GB/s", "a copy in memory, GB/s",
+                                   "from launch to launch, ns", "clock under HGMMA, MHz"};
+  return rates[word];
+}
+
+}  // namespace tessera::primitives
