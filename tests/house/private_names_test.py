@@ -37,7 +37,7 @@ def private_names(text):
 class PrivateNames(unittest.TestCase):
     def test_no_two_files_of_a_folder_give_a_name_to_two_things(self):
         found, files = [], 0
-        for folder in sorted((cases.ROOT / "src").iterdir()):
+        for folder in sorted({path.parent for path in (cases.ROOT / "src").rglob("*.cpp")}):
             owners = collections.defaultdict(set)
             for path in folder.glob("*.cpp"):
                 if path.name.startswith("kernels_"):  # one for each instruction set: never compiled as one
@@ -48,7 +48,7 @@ class PrivateNames(unittest.TestCase):
             for name, where in owners.items():
                 users = {file for _, file in where}
                 if len(users) > 1 and len({what for what, _ in where}) > 1:
-                    found.append(f"src/{folder.name}: {name} in {', '.join(sorted(users))}")
+                    found.append(f"{folder.relative_to(cases.ROOT)}: {name} in {', '.join(sorted(users))}")
         self.assertGreater(files, 150)
         self.assertEqual(found, [], "two files cannot be compiled as one; rename one of these, or share it in a header")
 

@@ -25,16 +25,14 @@ const tessera::check::DeviceModel& model() {
 
 cudaError_t require_device(int device, const Place& place) {
   if (device == 0) return cudaSuccess;
-  return Program::get().refuse(cudaErrorInvalidDevice, place,
-                               cat("device ", device, "; there is one, number 0"),
-                               "ask cudaGetDeviceCount how many there are");
+  return refuse(cudaErrorInvalidDevice, place, cat("device ", device, "; there is one, number 0"),
+                "ask cudaGetDeviceCount how many there are");
 }
 
 cudaError_t require_handle(const void* handle, const char* what, const Place& place) {
   if (handle != nullptr) return cudaSuccess;
-  return Program::get().refuse(cudaErrorInvalidResourceHandle, place,
-                               cat("no ", what, " was created"),
-                               cat("create the ", what, " before it is used"));
+  return refuse(cudaErrorInvalidResourceHandle, place, cat("no ", what, " was created"),
+                cat("create the ", what, " before it is used"));
 }
 
 std::size_t limits[8] = {1024, 1 << 20, 8 << 20, 2, 2048, 64, 0, 0};
@@ -291,9 +289,9 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
   if (const auto error = require_handle(begin, "event", place)) return error;
   if (const auto error = require_handle(end, "event", place)) return error;
   if (!begin->is_recorded || !end->is_recorded)
-    return Program::get().refuse(cudaErrorInvalidResourceHandle, place,
-                                 "the time between events of which one was never recorded",
-                                 "cudaEventRecord both");
+    return refuse(cudaErrorInvalidResourceHandle, place,
+                  "the time between events of which one was never recorded",
+                  "cudaEventRecord both");
   *milliseconds = std::chrono::duration<float, std::milli>(end->when - begin->when).count();
   return cudaSuccess;
 }

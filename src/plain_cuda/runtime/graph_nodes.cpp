@@ -14,10 +14,6 @@ using namespace tessera::plain_cuda;
 
 namespace {
 
-cudaError_t refuse(const Place& place, std::string problem, std::string hint) {
-  return Program::get().refuse(cudaErrorInvalidValue, place, std::move(problem), std::move(hint));
-}
-
 /// The graph of a new node.
 struct Target {
   const char* call;
@@ -36,7 +32,8 @@ cudaError_t add(const Target& to, StreamWork work, cudaGraphNodeType type) {
     return std::any_of(nodes.begin(), nodes.end(), [&](const auto& n) { return n.get() == each; });
   });
   if (!are_its_own)
-    return refuse(to.place, tessera::cat(to.call, ": a dependency is no node of this graph"),
+    return refuse(cudaErrorInvalidValue, to.place,
+                  tessera::cat(to.call, ": a dependency is no node of this graph"),
                   "give it nodes that were added to the same graph");
   *to.node = to.graph->add(std::move(work), type, std::move(after));
   return cudaSuccess;
@@ -45,7 +42,7 @@ cudaError_t add(const Target& to, StreamWork work, cudaGraphNodeType type) {
 /// Null if the call is valid.
 cudaError_t require(const Target& to) {
   if (to.node != nullptr && to.graph != nullptr && to.has_parameters) return cudaSuccess;
-  return refuse(to.place,
+  return refuse(cudaErrorInvalidValue, to.place,
                 tessera::cat(to.call, ": the ",
                              to.graph == nullptr  ? "graph"
                              : to.node == nullptr ? "pointer to the new node"
@@ -73,7 +70,8 @@ void fill(const cudaMemsetParams& how, cudaStream_t stream, const Place& place) 
 
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned, Place place) {
   if (graph == nullptr)
-    return refuse(place, "cudaGraphCreate: the pointer to the graph is null", "give it a graph");
+    return refuse(cudaErrorInvalidValue, place, "cudaGraphCreate: the pointer to the graph is null",
+                  "give it a graph");
   *graph = new CUgraph_st;
   return cudaSuccess;
 }
@@ -84,7 +82,8 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
   const Target to{"cudaGraphAddKernelNode", node, graph, after, count, how != nullptr, place};
   if (const auto error = require(to)) return error;
   if (!how->func)
-    return refuse(place, "cudaGraphAddKernelNode: there is no kernel", "func = (void*)kernel");
+    return refuse(cudaErrorInvalidValue, place, "cudaGraphAddKernelNode: there is no kernel",
+                  "func = (void*)kernel");
   auto* const kept = new BoundKernel(how->func.bind(how->kernelParams));
   const std::shared_ptr<BoundKernel> bound(kept, [](BoundKernel* each) {
     each->destroy(each->closure);
@@ -128,7 +127,7 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
   const Target to{"cudaGraphAddMemsetNode", node, graph, after, count, how != nullptr, place};
   if (const auto error = require(to)) return error;
   if (how->elementSize != 1 && how->elementSize != 2 && how->elementSize != 4)
-    return refuse(place,
+    return refuse(cudaErrorInvalidValue, place,
                   tessera::cat("cudaGraphAddMemsetNode: elements of ", how->elementSize, " bytes"),
                   "elementSize is 1, 2 or 4");
   return add(
@@ -175,7 +174,8 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* f
                                      const cudaGraphNode_t* to, std::size_t count, Place place) {
   for (std::size_t i = 0; i < count; ++i) {
     if (graph == nullptr || from[i] == nullptr || to[i] == nullptr)
-      return refuse(place, "cudaGraphAddDependencies: a null pointer", "give it two nodes");
+      return refuse(cudaErrorInvalidValue, place, "cudaGraphAddDependencies: a null pointer",
+                    "give it two nodes");
     to[i]->after.push_back(from[i]);
   }
   return cudaSuccess;
@@ -184,7 +184,8 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* f
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count,
                               Place place) {
   if (graph == nullptr)
-    return refuse(place, "there is no graph", "cudaGraphCreate, or cudaStreamEndCapture");
+    return refuse(cudaErrorInvalidValue, place, "there is no graph",
+                  "cudaGraphCreate, or cudaStreamEndCapture");
   for (std::size_t i = 0; nodes != nullptr && i < *count; ++i)
     nodes[i] = i < graph->nodes.size() ? graph->nodes[i].get() : nullptr;
   *count =
@@ -193,7 +194,8 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::si
 }
 
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type, Place place) {
-  if (node == nullptr) return refuse(place, "there is no node", "cudaGraphAddKernelNode");
+  if (node == nullptr)
+    return refuse(cudaErrorInvalidValue, place, "there is no node", "cudaGraphAddKernelNode");
   *type = node->type;
   return cudaSuccess;
 }

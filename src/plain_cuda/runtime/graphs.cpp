@@ -39,11 +39,6 @@ std::vector<const CUgraph_st*>& captures() {
   return *all;
 }
 
-cudaError_t refuse(const Place& place, const char* problem, const char* hint,
-                   cudaError_t error = cudaErrorInvalidValue) {
-  return Program::get().refuse(error, place, problem, hint);
-}
-
 void add_once(std::vector<CUgraphNode_st*>& all, const std::vector<CUgraphNode_st*>& more) {
   for (CUgraphNode_st* const each : more)
     if (std::find(all.begin(), all.end(), each) == all.end()) all.push_back(each);
@@ -136,9 +131,11 @@ void CUgraphExec_st::launch(cudaStream_t stream) {
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode, Place place) {
   if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread)
-    return refuse(place, "the default stream cannot capture", "capture on a stream of your own");
+    return refuse(cudaErrorInvalidValue, place, "the default stream cannot capture",
+                  "capture on a stream of your own");
   if (stream->graph != nullptr)
-    return refuse(place, "the stream captures already", "end the first capture before");
+    return refuse(cudaErrorInvalidValue, place, "the stream captures already",
+                  "end the first capture before");
   stream->graph = new CUgraph_st{.streams = {stream}, .first = stream};
   stream->last.clear();
   captures().push_back(stream->graph);
@@ -147,7 +144,8 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode, P
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph, Place place) {
   CUgraph_st* const captured = capture_of(stream);
   if (captured == nullptr || captured->first != stream)
-    return refuse(place, "no capture has begun on this stream", "cudaStreamBeginCapture");
+    return refuse(cudaErrorInvalidValue, place, "no capture has begun on this stream",
+                  "cudaStreamBeginCapture");
   const bool is_whole = is_joined(*captured, *stream);
   for (const cudaStream_t each : captured->streams) each->graph = nullptr, each->last.clear();
   captured->streams.clear();
@@ -155,9 +153,9 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph, Place 
   *graph = is_whole ? captured : nullptr;
   if (is_whole) return cudaSuccess;
   delete captured;
-  return refuse(place, "the capture has work on another stream that this one does not wait for",
-                "cudaEventRecord on the other stream, and cudaStreamWaitEvent on this one before",
-                cudaErrorStreamCaptureUnjoined);
+  return refuse(cudaErrorStreamCaptureUnjoined, place,
+                "the capture has work on another stream that this one does not wait for",
+                "cudaEventRecord on the other stream, and cudaStreamWaitEvent on this one before");
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status, Place) {
   *status =
@@ -167,10 +165,12 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* made, cudaGraph_t graph, unsigned long long,
                                  Place place) {
   if (graph == nullptr)
-    return refuse(place, "there is no graph", "cudaGraphCreate, or cudaStreamEndCapture");
+    return refuse(cudaErrorInvalidValue, place, "there is no graph",
+                  "cudaGraphCreate, or cudaStreamEndCapture");
   const std::vector<const CUgraphNode_st*> nodes = in_order(*graph);
   if (nodes.size() < graph->nodes.size())
-    return refuse(place, "nodes of the graph wait for one another", "take a dependency away");
+    return refuse(cudaErrorInvalidValue, place, "nodes of the graph wait for one another",
+                  "take a dependency away");
   auto exec = std::make_unique<CUgraphExec_st>();
   std::map<const CUgraphNode_st*, std::size_t> step_of;
   std::vector<std::size_t> last;  // step of each chain
@@ -193,7 +193,8 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* made, cudaGraph_t graph, unsig
   return cudaSuccess;
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream, Place place) {
-  if (graph == nullptr) return refuse(place, "no graph was made", "cudaGraphInstantiate");
+  if (graph == nullptr)
+    return refuse(cudaErrorInvalidValue, place, "no graph was made", "cudaGraphInstantiate");
   graph->launch(stream);
   return cudaSuccess;
 }

@@ -20,10 +20,10 @@ namespace tessera::plain_cuda {
 
 namespace {
 
-constexpr std::size_t kUnit = 16, kGap = 64;
+constexpr std::size_t kUnit = 16, kBlockGap = 64;
 constexpr std::size_t kQuarantine = 16384;  // blocks that are not reused immediately
 
-std::size_t taken_by(std::size_t bytes) { return (bytes + kUnit - 1) / kUnit * kUnit + kGap; }
+std::size_t taken_by(std::size_t bytes) { return (bytes + kUnit - 1) / kUnit * kUnit + kBlockGap; }
 
 std::string place_text(const Place& place) {
   const std::string path = place.file;
@@ -44,7 +44,7 @@ DeviceHeap::DeviceHeap() {
     throw Error(Category::resource, "no room for the device's heap in the address space",
                 "4 GiB of addresses", {}, "raise `ulimit -v`");
   base_ = reinterpret_cast<std::uint64_t>(at);
-  next_ = base_ + kGap;
+  next_ = base_ + kBlockGap;
 }
 
 void* DeviceHeap::allocate(std::size_t bytes, const Place& place) {

@@ -9,14 +9,6 @@
 using namespace tessera::plain_cuda;
 using tessera::cat;
 
-namespace {
-std::uint64_t number(const void* at) { return reinterpret_cast<std::uint64_t>(at); }
-
-cudaError_t refuse(cudaError_t error, const Place& place, std::string problem, std::string hint) {
-  return Program::get().refuse(error, place, std::move(problem), std::move(hint));
-}
-}  // namespace
-
 cudaError_t cudaHostRegister(void* at, std::size_t bytes, unsigned, Place place) {
   DeviceMemory& memory = DeviceMemory::get();
   if (at == nullptr || bytes == 0 || memory.contains(at))

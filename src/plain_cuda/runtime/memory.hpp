@@ -15,6 +15,8 @@
 
 namespace tessera::plain_cuda {
 
+inline std::uint64_t number(const void* at) { return reinterpret_cast<std::uint64_t>(at); }
+
 enum class MemoryKind { device, managed, pinned };
 
 struct Allocation {

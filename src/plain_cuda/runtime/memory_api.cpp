@@ -17,14 +17,9 @@ namespace tessera::plain_cuda {
 
 namespace {
 
-std::uint64_t number(const void* at) { return reinterpret_cast<std::uint64_t>(at); }
 std::string place_text(const Here& here) {
   const std::string path = here.file;
   return cat(path.substr(path.rfind('/') + 1), ":", here.line);
-}
-
-cudaError_t refuse(cudaError_t error, const Place& place, std::string problem, std::string hint) {
-  return Program::get().refuse(error, place, std::move(problem), std::move(hint));
 }
 
 /// Variables of the device whose address the program has requested: their ends by first bytes.

@@ -219,12 +219,12 @@ void Program::take_back(check::Kind kind, const Place& place) {
                   summary.incomplete.empty();
 }
 
-cudaError_t Program::refuse(cudaError_t error, const Place& place, std::string problem,
-                            std::string hint) {
-  if (is_checked)
-    find(check::Kind::runtime_misuse, check::Severity::error, place, std::move(problem),
-         std::move(hint));
-  return fail(error);
+cudaError_t refuse(cudaError_t error, const Place& place, std::string problem, std::string hint) {
+  Program& program = Program::get();
+  if (program.is_checked)
+    program.find(check::Kind::runtime_misuse, check::Severity::error, place, std::move(problem),
+                 std::move(hint));
+  return program.fail(error);
 }
 
 namespace {

@@ -39,8 +39,6 @@ class Program {
             std::string hint, const Place& other = {});
   /// Such an error there was none.
   void take_back(check::Kind kind, const Place& place);
-  /// An argument that is wrong: a finding, and the error of the call.
-  cudaError_t refuse(cudaError_t error, const Place& place, std::string problem, std::string hint);
   /// The program is over: reports what it forgot.
   void end(int exit_code, const std::string& thrown);
   void end(const Crash& crash);
@@ -66,5 +64,8 @@ class Program {
   cudaError_t error_ = cudaSuccess;
   std::atomic<cudaError_t> lost_ = cudaSuccess;  ///< threads of several blocks may set it
 };
+
+/// An argument that is wrong: a finding, and the error of the call.
+cudaError_t refuse(cudaError_t error, const Place& place, std::string problem, std::string hint);
 
 }  // namespace tessera::plain_cuda
