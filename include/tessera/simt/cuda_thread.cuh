@@ -10,13 +10,14 @@
 #include "tessera/simt/cuda_async.cuh"
 #include "tessera/simt/cuda_mma.cuh"
 #include "tessera/simt/dim3.hpp"
+#include "tessera/simt/distance_shuffles.hpp"
 #include "tessera/tensor/tensor.hpp"
 
 namespace tessera {
 
 /// The context of a kernel that declares its block size.
 template <Dim3 Block>
-class CudaThread {
+class CudaThread : public detail::DistanceShuffles<CudaThread<Block>> {
  public:
   static constexpr Dim3 block_dim = Block;
   static constexpr int warp_size = kWarpSize;
@@ -72,18 +73,6 @@ class CudaThread {
   __device__ T shuffle(T value, int source, Here = {}) {
     return exchange(value, source < 0 || source >= lanes() ? lane : source, all_lanes());
   }
-  template <class T>
-  __device__ T shuffle_down(T value, int delta, Here = {}) {
-    return shuffle(value, lane + delta);
-  }
-  template <class T>
-  __device__ T shuffle_up(T value, int delta, Here = {}) {
-    return shuffle(value, lane - delta);
-  }
-  template <class T>
-  __device__ T shuffle_xor(T value, int mask, Here = {}) {
-    return shuffle(value, lane ^ mask);
-  }
   __device__ unsigned ballot(bool vote, Here = {}) { return __ballot_sync(all_lanes(), vote); }
   __device__ bool any(bool vote, Here = {}) { return __any_sync(all_lanes(), vote) != 0; }
   __device__ bool all(bool vote, Here = {}) { return __all_sync(all_lanes(), vote) != 0; }
@@ -95,18 +84,6 @@ class CudaThread {
   __device__ T shuffle(T value, int source, LaneMask mask, Here = {}) {
     const bool is_named = source >= 0 && source < kWarpSize && (mask >> source & 1) != 0;
     return exchange(value, is_named ? source : lane, mask);
-  }
-  template <class T>
-  __device__ T shuffle_down(T value, int delta, LaneMask mask, Here = {}) {
-    return shuffle(value, lane + delta, mask);
-  }
-  template <class T>
-  __device__ T shuffle_up(T value, int delta, LaneMask mask, Here = {}) {
-    return shuffle(value, lane - delta, mask);
-  }
-  template <class T>
-  __device__ T shuffle_xor(T value, int by, LaneMask mask, Here = {}) {
-    return shuffle(value, lane ^ by, mask);
   }
   __device__ unsigned ballot(bool vote, LaneMask mask, Here = {}) {
     return __ballot_sync(mask, vote) & mask;

@@ -8,6 +8,7 @@
 
 #include "tessera/core/here.hpp"
 #include "tessera/simt/dim3.hpp"
+#include "tessera/simt/distance_shuffles.hpp"
 #include "tessera/simt/gpu_words.hpp"
 
 #if defined(__HIP__)  // for GPUs alone
@@ -16,7 +17,7 @@ namespace tessera {
 
 /// The context of a kernel with this block and so many lanes in a warp.
 template <Dim3 Block, int Warp>
-class GpuThread {
+class GpuThread : public detail::DistanceShuffles<GpuThread<Block, Warp>> {
   // Of arguments, so that only kernels that use warps need them.
   template <class T>
   static constexpr bool kHasWarpsFor = detail::kHasWarps && sizeof(T) > 0;
@@ -61,18 +62,6 @@ class GpuThread {
   template <class T>
   __device__ T shuffle(T value, int source, Here = {}) {
     return exchange(value, source < 0 || source >= lanes() ? lane : source);
-  }
-  template <class T>
-  __device__ T shuffle_down(T value, int delta, Here = {}) {
-    return shuffle(value, lane + delta);
-  }
-  template <class T>
-  __device__ T shuffle_up(T value, int delta, Here = {}) {
-    return shuffle(value, lane - delta);
-  }
-  template <class T>
-  __device__ T shuffle_xor(T value, int mask, Here = {}) {
-    return shuffle(value, lane ^ mask);
   }
   using LaneMask = std::conditional_t<Warp == 64, unsigned long, unsigned>;
   template <class H = Here>
