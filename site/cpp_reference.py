@@ -1,0 +1,97 @@
+"""The C++ reference as pages: of each public header its purpose and every documented declaration.
+
+Headers are formatted by clang-format: what a namespace holds begins in the first column, members in the third. A `///` comment
+belongs to the declaration behind it, a `///<` comment to the one before it.
+"""
+import re
+
+SKIPPED = ("#", "//", "namespace", "}", "using namespace", "public:", "TESSERA_UNROLL")
+
+
+def purpose(text):
+    """The comment at the top of a header."""
+    lines = []
+    for line in text.splitlines():
+        if not line.startswith("//"):
+            break
+        lines.append(line[2:].strip())
+    return " ".join(lines)
+
+
+def head_of(lines, at):
+    """A declaration from line `at` on, without its body, and the line behind that head."""
+    depth, out = 0, []
+    for end in range(at, min(len(lines), at + 24)):
+        line = re.sub(r"\s*///<.*$|\s+//.*$", "", lines[end])
+        for place, character in enumerate(line):
+            depth += {"(": 1, ")": -1}.get(character, 0)
+            opens = character == "{" and not line[:place].rstrip().endswith(("=", ",", "(")) and depth == 0
+            if depth == 0 and (character == ";" or opens):
+                return "\n".join(out + [line[:place].rstrip()]), end + 1
+        out.append(line)
+    return "\n".join(out), at + len(out)
+
+
+def is_type(head):
+    return re.search(r"^(?:template\b.*>\s*)?(?:struct|class|enum class|enum) \w+", head, re.S | re.M) is not None
+
+
+def name_of(head):
+    """What a declaration declares, or None."""
+    flat = re.sub(r"\s+", " ", re.sub(r"\[\[.*?\]\]", "", head))
+    flat = re.sub(r"^(?:extern \"C\" )?(?:template ?<.*?> (?=struct|class|using|constexpr|inline|TESSERA|\w))", "", flat)
+    for pattern in (r"\b(?:struct|class|enum class|enum|concept) (\w+)", r"^using (\w+) =", r"\b(operator ?\S{1,3}) ?\(", r"(~?\w+) ?\(",
+                    r"(\w+)(?: ?=.*|\[.*\])?$"):
+        if found := re.search(pattern, flat):
+            return found[1]
+    return None
+
+
+def declarations(text):
+    """(depth 0 or 1, name, head, comment) in order; only documented ones and the types that hold them."""
+    lines, out, comment, private, at = text.splitlines(), [], [], False, 0
+    while at < len(lines):
+        line = lines[at]
+        bare = line.strip()
+        indent = len(line) - len(line.lstrip())
+        if indent == 0 and bare.startswith("}"):
+            private = False
+        if bare in ("private:", "protected:"):
+            private = True
+        elif bare == "public:":
+            private = False
+        if bare.startswith("/// ") or bare == "///":
+            comment.append(bare[4:])
+        elif not bare or bare.startswith(SKIPPED) or indent > 2 or (private and indent):
+            comment = []
+        else:
+            behind = re.search(r"///< ?(.*)$", line)
+            head, end = head_of(lines, at)
+            said = " ".join(comment) or (behind[1] if behind else "")
+            documented = said and not (indent == 0 and bare.startswith(("struct", "class")) and head.endswith(bare.rstrip(";")) and bare.endswith(";"))
+            name = name_of(head)
+            if name and "detail" not in name and (documented or is_type(head) and not bare.endswith(";")):
+                out.append((indent // 2, name, re.sub(r"^  ", "", head, flags=re.M) if indent else head, said))
+            comment, at = [], max(end, at + 1)
+            continue
+        at += 1
+    # a type whose members and itself say nothing is left out
+    return [each for index, each in enumerate(out)
+            if each[3] or (index + 1 < len(out) and out[index + 1][0] > each[0])]
+
+
+def escape(text):
+    """Words of a comment as Markdown: * _ [ are none of its marks outside `code`."""
+    parts = text.split("`")
+    return "`".join(part if odd else re.sub(r"([*_<>\[\]])", r"\\\1", part) for odd, part in enumerate(parts) for odd in [odd % 2])
+
+
+def page(component, headers):
+    """Markdown of one component; headers: (path below include/, text)."""
+    out = [f"# {component}", ""]
+    for path, text in headers:
+        out += [f"## {path}", "", escape(purpose(text)), ""]
+        for depth, name, head, said in declarations(text):
+            out += [f"{'###' + '#' * depth} {name} {{: data-toc-label='{name}' }}", "", "```cpp", head.strip() + ";" * (not is_type(head)), "```", "",
+                    escape(said), ""]
+    return "\n".join(out)

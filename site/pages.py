@@ -1,0 +1,112 @@
+"""Writes what the site is built from: docs/*.md with links to files outside docs/ as pages of source/, the C++ reference from the
+headers, the Python reference as instructions for mkdocstrings, and MkDocs' own files. scripts/docs calls it: pages.py FOLDER."""
+import pathlib
+import posixpath
+import re
+import shutil
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import cpp_reference  # noqa: E402
+
+LINK = re.compile(r"\]\(((?:\.\./)[^)#\s]*|[\w/-]+\.ipynb|man/[^)#\s]*)(#[^)\s]*)?\)")
+FENCE = re.compile(r"^(```\w+) [^\n]*$", re.M)  # what a test reads behind a language
+PYTHON = """# Python
+
+::: tessera
+
+::: tessera.layout
+
+## Other modules
+
+[tessera.torch](../torch.md) and [tessera.jax](../jax.md) have pages of their own.
+"""
+HIGHLIGHT = {".hpp": "cpp", ".h": "c", ".cpp": "cpp", ".cu": "cuda", ".py": "python", ".json": "json"}
+LARGEST = 64 * 1024  # of a file that is shown whole
+
+
+def outside(target):
+    """The path below the project's root that a page of docs/ links to, or None."""
+    path = posixpath.normpath(posixpath.join("docs", target))
+    return path if not path.startswith("..") and (ROOT / path).exists() else None
+
+
+def source_page(path):
+    """A file of the project, or the names in a folder, as a page."""
+    real = ROOT / path
+    if real.is_dir():
+        names = sorted(each.name + "/" * each.is_dir() for each in real.iterdir() if not each.name.startswith("."))
+        return f"# {path}\n\n" + "\n".join(f"* `{name}`" for name in names) + "\n"
+    text = real.read_text(encoding="utf-8")
+    if real.suffix == ".md":  # its links lead to files that are no pages
+        return FENCE.sub(r"\1", re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text))
+    cut = "" if len(text) <= LARGEST else f"\n\nThe first {LARGEST // 1024} KiB of {len(text) // 1024}.\n"
+    fence = "`" * 6
+    return f"# {path}\n\n{fence}{HIGHLIGHT.get(real.suffix, 'text')}\n{text[:LARGEST]}\n{fence}\n{cut}"
+
+
+def source_name(path):
+    return f"source/{path.removesuffix('.md')}.md"
+
+
+def components():
+    """Component -> [(path below include/, text)] of the public headers."""
+    out = {}
+    include = ROOT / "include"
+    for header in sorted(include.rglob("*.h*")):
+        path = header.relative_to(include)
+        component = path.parts[1] if len(path.parts) > 2 else "tessera"
+        out.setdefault(component, []).append((str(path), header.read_text(encoding="utf-8")))
+    return out
+
+
+def head(search):
+    """What tells the search how much a page counts."""
+    return f"---\nsearch:\n  {search}\n---\n"
+
+
+def write(folder, name, text):
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def main():
+    project = pathlib.Path(sys.argv[1])
+    shutil.rmtree(project, ignore_errors=True)
+    folder = project / "docs"
+    folder.mkdir(parents=True)
+    for file in ("mkdocs.yml", "doctests.py"):
+        shutil.copy(ROOT / "site" / file, project)
+    shutil.copytree(ROOT / "python", project / "python")
+    stub = project / "python/tessera/_core.pyi"  # of functions with overloads, the last, which takes anything
+    stub.with_suffix(".py").write_text(re.sub(r"^( *)@overload\n", "", stub.read_text(encoding="utf-8"), flags=re.M), encoding="utf-8")
+    stub.unlink()
+    wanted = set()
+
+    def there(match):
+        path = outside(match[1])
+        if path is None:
+            return match[0]
+        wanted.add(path)
+        return f"]({source_name(path)}{match[2] or ''})"
+
+    for file in sorted((ROOT / "docs").iterdir()):
+        if file.suffix == ".md":
+            write(folder, file.name, FENCE.sub(r"\1", LINK.sub(there, file.read_text(encoding="utf-8"))))
+        elif file.suffix in (".png", ".svg"):
+            shutil.copy(file, folder)
+    for path in sorted(wanted):
+        write(folder, source_name(path), head("exclude: true") + source_page(path))
+    write(folder, "reference/python.md", head("boost: 0.2") + PYTHON)
+    every = components()
+    for name, headers in every.items():
+        write(folder, f"reference/cpp/{name}.md", head("boost: 0.2") + cpp_reference.page(name, headers))
+    index = "\n".join(f"* [{name}]({name}.md): {len(headers)} headers" for name, headers in every.items())
+    write(folder, "reference/cpp/index.md", f"# C++\n\nOf each header its purpose and every documented declaration.\n\n{index}\n")
+
+
+if __name__ == "__main__":
+    main()
