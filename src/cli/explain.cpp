@@ -1,15 +1,19 @@
 // `tessera explain NAME|FILE [--against OTHER]`: what bounds a kernel of the ladder or of the user
 // on a GPU and what to change, from the counters of a few of its blocks; or two kernels side by
 // side.
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "check_file.hpp"
 #include "checked_kernel.hpp"
 #include "commands.hpp"
+#include "explain_cpu.hpp"
 #include "explain_report.hpp"
 #include "process/signals.hpp"
+#include "shell/algorithm_options.hpp"
 #include "shell/json_text.hpp"
 #include "shell/options.hpp"
+#include "shell/suggest.hpp"
 #include "shell/write_file.hpp"
 #include "tessera/check/format.hpp"
 #include "tessera/io/atomic_file.hpp"
@@ -26,8 +30,8 @@ struct ExplainRequest {
   CheckedKernel kernel{
       .m = kDefaultExtent, .n = kDefaultExtent, .k = kDefaultExtent, .blocks = kDefaultBlocks};
   std::vector<std::string> more_files;
-  std::string against, text, html, launch, arguments, flags;
-  bool force = false;
+  std::string against, text, html, launch, arguments, flags, arithmetic = "chain";
+  bool force = false, cpu = false;
 };
 
 /// The algorithm after `name` on the path from the first kernel to the matrix units.
@@ -99,6 +103,12 @@ void require_work(const ExplainRequest& request) {
 }
 
 int run_explain(const shell::Context& context, const ExplainRequest& request) {
+  if (request.cpu) {
+    std::vector<std::string> size{request.kernel.name};
+    size.insert(size.end(), request.more_files.begin(), request.more_files.end());
+    return explain_cpu(context,
+                       {size, request.kernel.dtype, request.arithmetic, request.kernel.threads});
+  }
   const check::DeviceModel& device = checked_device(request.kernel);
   require_work(request);
   const bool two = !request.against.empty();
@@ -131,13 +141,14 @@ int run_explain(const shell::Context& context, const ExplainRequest& request) {
 void add_explain(CLI::App& root, shell::Context& context) {
   auto request = std::make_shared<ExplainRequest>();
   CLI::App* app = shell::add_command(
-      root, context, "explain", "Say what bounds a kernel on a GPU, and what to change",
+      root, context, "explain", "Say what bounds a kernel on a GPU, or why the CPU takes a route",
       "  tessera explain naive\n"
       "  tessera explain tiled --device a100 --html tiled.html\n"
       "  tessera explain naive --against coalescing\n"
       "  tessera explain scale.cu --launch 'scale<<<(n + 255) / 256, "
       "256>>>(x: f32[n], n: n)' -n 100000\n"
-      "  tessera explain block_tiled -m 4096 --json | jq .advice");
+      "  tessera explain block_tiled -m 4096 --json | jq .advice\n"
+      "  tessera explain --cpu 1000 8 64");
   add_kernel_options(
       *app, request->kernel, "KERNEL|FILE",
       "A kernel of the ladder: naive, tiled, ..., FILE.cpp with a kernel of your own, "
@@ -151,6 +162,15 @@ void add_explain(CLI::App& root, shell::Context& context) {
   shell::add_compiler_flags(*app, request->flags);
   shell::add_text(*app, "--against", "KERNEL", request->against,
                   "A second kernel, shown side by side");
+  app->remove_option(app->get_option("--dtype"));  // --cpu knows more types
+  shell::add_text(*app, "--dtype", "TYPE", request->kernel.dtype,
+                  cat("Element type: ", shell::join(shell::product_dtype_names()), "; default ",
+                      request->kernel.dtype,
+                      "; with --cpu also types of A, B and C, such as bf16:f32 and u8:i8:i32"));
+  shell::add_flag(*app, "--cpu", request->cpu,
+                  "Explain the route of a product M N K through the packed CPU path instead");
+  shell::add_choice(*app, "--arithmetic", request->arithmetic, {"chain", "lanes"},
+                    "With --cpu: the order of summation of f32 and f64 (default chain)");
   shell::add_text(*app, "--text", "FILE", request->text,
                   "Also write the explanation as text into FILE");
   shell::add_text(*app, "--html", "FILE", request->html,

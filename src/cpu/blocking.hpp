@@ -72,6 +72,8 @@ struct Blocking {
   bool shares_b = true;   ///< threads share packed parts of B
   Stream stream;          ///< few rows: A stays in L1, B is streamed
   index_t stream_panels;  ///< panels of B in a block that is prefetched while another is multiplied
+
+  bool operator==(const Blocking&) const = default;
 };
 /// The properties of a product that determine its blocking. K in K-groups.
 struct BlockingInput {

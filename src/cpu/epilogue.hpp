@@ -132,40 +132,4 @@ void run_and_finish_tile(const Gemm<In, Out>& call, Out* C, const Table& kernels
   finish_tile(call, C, kernels, micro.c, micro.c_row, i, j, rows, micro.cols);
 }
 
-/// In, Out and the sums are one type, so microkernels read and store unpacked elements.
-template <class In, class Out>
-constexpr bool kIsPlainType = std::is_same_v<In, Out>&& std::is_same_v<In, Accumulator<In>>;
-
-/// Products up to this size in each extent run at once, on the caller alone. A multiple of all
-/// lanes.
-constexpr index_t kTiny = 48;
-
-template <class In, class Out>
-bool is_tiny(const Gemm<In, Out>& call) {
-  return call.M <= kTiny && call.N <= kTiny && call.K <= kTiny;
-}
-
-/// Up to this much work, one thread is faster than dividing it into tasks. Measured:
-/// bench/results/cpu/tuning.md.
-constexpr index_t kSmallWork = 120 * 120 * 120, kSmallExtent = 256;
-
-template <class In, class Out>
-bool is_small(const Gemm<In, Out>& call) {
-  return call.M <= kSmallExtent && call.N <= kSmallExtent && call.K <= kSmallExtent &&
-         call.M * call.N * call.K <= kSmallWork;
-}
-
-/// Do a few columns of C leave at least half of a vector empty, with enough rows and depth to
-/// compute C' = B' A' instead? Measured: bench/results/cpu/tuning.md.
-template <class In, class Out>
-bool has_few_columns(const Gemm<In, Out>& call, int lanes, int group) {
-  if (call.N * 2 > lanes) return false;
-  const bool is_long = call.M > 4 * call.N;
-  if (call.N * 4 <= lanes) return call.K >= index_t{16} * group && (is_long || call.M % lanes == 0);
-  // Only vectors of 512 bits are transposed in registers. Measured: bench/results/cpu/tuning.md.
-  const bool transposes = group == 1 && lanes * sizeof(typename Gemm<In, Out>::Sum) == 64;
-  const index_t least = transposes && call.M >= index_t{3} * lanes ? 16 : 96;
-  return is_long && call.K >= least * group;
-}
-
 }  // namespace tessera::cpu

@@ -1,11 +1,10 @@
-// The entry to the packed path: sorts out what needs no packing (nothing to sum, tiny products, no
-// memory for panels) and hands the rest to packed_product.hpp with the kernels of this CPU. Every
-// route gives the same bits; called by matmul, PackedMatrix, batches and the BLAS.
+// The entry to the packed path: carries out the route that choose.hpp decides. Every route gives
+// the same bits; called by matmul, PackedMatrix, batches and the BLAS.
 #include "tessera/cpu/gemm.hpp"
 
 #include <utility>
 
-#include "choose_kernels.hpp"
+#include "choose.hpp"
 #include "degenerate_strides.hpp"
 #include "each_product.hpp"
 #include "few_sums.hpp"
@@ -15,29 +14,10 @@
 #include "packed_product.hpp"
 #include "small.hpp"
 #include "small_k_groups.hpp"
-#include "swapped.hpp"
-#include "tessera/core/parallel.hpp"
 
 namespace tessera::cpu {
 
 namespace {
-
-/// The number of threads to divide work for: one, where no worker would be used or available. Where
-/// L3 is far, workers pay off only for more work. Measured: bench/results/cpu/tuning.md.
-template <class In, class Out, class Table>
-int threads_of(const Gemm<In, Out>& call, const Table& kernels) {
-  const int most = call.threads > 0 ? call.threads : asked_threads();
-  if (bounded_product(call.M, call.N, call.K) <= kTiny * kTiny * kTiny) return 1;
-  const std::int64_t ns = expected_ns<In, Out>(call.M, call.N, call.K, kernels);
-  // One row of A: parts of rows of B are read from L2 at half the speed of whole rows. Measured:
-  // bench/results/cpu/tuning.md.
-  const bool is_row = kIsPlainType<In, Out> && call.M == 1 && call.b_col == 1 &&
-                      bounded_product(call.N, call.K, sizeof(In)) <= caches().l2 / 2;
-  const bool is_small =
-      is_row || (l3_is_far() && bounded_product(call.M, call.N, call.K) <= 64 * 64 * 64);
-  if (is_small || !will_be_helped(most, ns)) return 1;
-  return useful_threads(most > 0 ? most : default_threads());
-}
 
 /// C = finish(0): K = 0, or alpha = 0.
 template <class In, class Out, class Table>
@@ -109,25 +89,6 @@ void gemm_without_memory(const Gemm<In, Out>& call, const Kernels<Source, KGroup
   }
 }
 
-/// Calls body(call, kernels) with the call in the form that Product expects: vectors along the
-/// longer side of C.
-template <class In, class Out, class Table, class Body>
-void with_prepared(Gemm<In, Out> call, const Table& kernels, int threads, const Body& body) {
-  call.threads = threads;
-  if (!has_few_columns(call, kernels.lanes, kernels.group)) return body(call, kernels);
-  if constexpr (std::is_same_v<ElementA<In>, ElementB<In>>) {
-    body(swapped(call), kernels);
-  } else {
-    with_kernels<typename OperandTypes<In>::Swapped>(
-        [&](const auto& others) { body(swapped(call), others); });
-  }
-}
-
-template <class In, class Out, class Table>
-Product<In, Out, Table> product_of(const Gemm<In, Out>& call, const Table& kernels) {
-  return {call, kernels};
-}
-
 /// The product of columns [j, j_end) of B.
 template <class In, class Out>
 Gemm<In, Out> columns_of(Gemm<In, Out> call, index_t j, index_t j_end) {
@@ -141,45 +102,72 @@ Gemm<In, Out> columns_of(Gemm<In, Out> call, index_t j, index_t j_end) {
 /// that the others can use non-temporal stores: malloc returns memory 16 bytes after a cache line's
 /// start. Measured: bench/results/cpu/tuning.md.
 template <class In, class Out, class Table>
-void run_product(const Gemm<In, Out>& call, const Table& kernels) {
-  Product<In, Out, Table> product(call, kernels);
-  if (const index_t first = product.columns_before_streaming(); first > 0) {
-    run_product(columns_of(call, 0, first), kernels);
-    run_product(columns_of(call, first, call.N), kernels);
-  } else if (!product.run()) {
+void multiply_packed(const Gemm<In, Out>& call, const Table& kernels, const PackedPlan& plan) {
+  if (const index_t first = plan.columns_before; first > 0) {
+    for (const auto& part : {columns_of(call, 0, first), columns_of(call, first, call.N)})
+      multiply_packed(part, kernels, plan_packed(part, kernels));
+  } else if (!Product<In, Out, Table>(call, kernels, plan).run()) {
     gemm_without_memory(call, kernels);
   }
 }
 
 template <class T>
-[[gnu::noinline]] void gemm_lanes(const Gemm<T>& call) {
-  if (call.M > call.N) return gemm_lanes(swapped(call));
-  const auto& kernels = plain_kernels<T>();
-  const int threads = threads_of(call, kernels);
-  if (threads == 1) return multiply_lane_columns(call, kernels, 0, call.N);
-  share_lanes(call, kernels, threads, expected_ns<T, T>(call.M, call.N, call.K, kernels));
+[[gnu::noinline]] void run_lanes(const Gemm<T>& call, const Kernels<T, T, T>& kernels,
+                                 const Route& route) {
+  if (route.threads == 1) return multiply_lane_columns(call, kernels, 0, call.N);
+  share_lanes(call, kernels, route.threads, expected_ns<T, T>(call.M, call.N, call.K, kernels));
 }
 
-template <class T>
-GemmRoute route_of_lanes(const Gemm<T>& call) {
-  if (call.M > call.N) return route_of_lanes(swapped(call));
-  const OnlyAsking asks;
-  return {"lanes", "A and B contiguous along K: chains side by side",
-          threads_of(call, plain_kernels<T>())};
+/// Tiny or small. False where there is no memory.
+template <class In, class Out, class Table>
+bool run_small(Gemm<In, Out>& call, const Table& kernels, const Route& route) {
+  const bool is_tiny = route.variant == Variant::tiny;
+  if constexpr (kIsPlainType<In, Out>) {
+    if (call.N == 0) return true;
+    if (!is_tiny) return multiply_small(call, kernels, route.form);
+    multiply_tiny(call, kernels, route.form);
+  } else {
+    if (!is_tiny) return multiply_small_k_groups(call, kernels, route.form);
+    multiply_tiny_k_groups(call, kernels, route.form, call.A, call.B, call.C);
+  }
+  return true;
 }
 
 template <class In, class Out, class Table>
-[[gnu::noinline]] void gemm_with(Gemm<In, Out> call, const Table& kernels) {
-  const int threads = threads_of(call, kernels);
+[[gnu::noinline]] void run_route(const Gemm<In, Out>& asked, const Table& kernels,
+                                 const Route& route) {
+  Gemm<In, Out> call = asked;
+  call.threads = route.threads;
   if constexpr (kIsPlainType<In, Out>) {
-    if (threads == 1 && gemm_small(call, kernels)) return;
-  } else {
-    if (threads == 1 && gemm_k_group_dots(call, kernels, call.A, call.B, call.C)) return;
-    if (threads == 1 && is_for_k_groups(call, kernels) && gemm_small_k_groups(call, kernels))
-      return;
+    if (route.columns_apart > 0) take_columns(call, route.columns_apart, kernels);
   }
-  with_prepared(call, kernels, threads,
-                [](const auto& prepared, const auto& table) { run_product(prepared, table); });
+  if (route.variant != Variant::packed) {
+    if (!run_small(call, kernels, route)) gemm_without_memory(call, kernels);
+  } else if (!route.is_transposed) {
+    multiply_packed(call, kernels, route.packed);
+  } else {
+    with_oriented(call, kernels, [&](const auto& oriented, const auto& table) {
+      multiply_packed(oriented, table, route.packed);
+    });
+  }
+}
+
+template <class In, class Out, class Table>
+void gemm_with(const Gemm<In, Out>& call, const Table& kernels) {
+  const Route route = choose(call, kernels, will_be_helped);
+  if (route.variant == Variant::nothing) return;
+  if (route.variant == Variant::scaled) return finish_zeros(call, kernels);
+  if constexpr (kIsPlainType<In, Out>) {
+    if (route.variant == Variant::lanes)
+      return route.is_transposed ? run_lanes(swapped(call), kernels, route)
+                                 : run_lanes(call, kernels, route);
+    if (route.variant == Variant::chains) return multiply_chains(call, kernels);
+    if (route.variant == Variant::tiny && route.columns_apart == 0)
+      return multiply_tiny(call, kernels, route.form);
+  } else if (route.variant == Variant::tiny) {
+    return multiply_tiny_k_groups(call, kernels, route.form, call.A, call.B, call.C);
+  }
+  run_route(call, kernels, route);
 }
 
 }  // namespace
@@ -220,48 +208,17 @@ bool gemm_if_tiny(index_t M, index_t N, index_t K, const T* A, index_t a_row, in
   return true;
 }
 
-/// Sums that go on: only the routes that store sums load them.
-template <class In, class Out>
-[[gnu::noinline]] void gemm_goes_on(const Gemm<In, Out>& asked) {
-  if (asked.K <= 0) return;
-  with_kernels<In>([&](const auto& kernels) {
-    using Table = std::remove_cvref_t<decltype(kernels)>;
-    Gemm<In, Out> call = asked;
-    call.threads = threads_of(call, kernels);
-    if (!Product<In, Out, Table>(call, kernels).run()) gemm_without_memory(call, kernels);
-  });
-}
-
 template <class In, class Out>
 void gemm(const Gemm<In, Out>& asked) {
-  if (asked.M <= 0 || asked.N <= 0) return;
   if (has_degenerate_strides(asked)) return gemm(clamped(asked));
-  if (asked.chain == Chain::goes_on) return gemm_goes_on(asked);
-  // Vectors run along the rows of C, whose elements should be contiguous.
-  if (asked.c_col != 1 && asked.c_row == 1) return gemm_swapped(asked);
-  const bool zero = asked.K <= 0 || asked.alpha == 0;
-  if constexpr (kIsPlainType<In, Out>) {
-    if (zero) return finish_zeros(asked, plain_kernels<In>());
-    if (is_for_lanes(asked)) return gemm_lanes(asked);
-    if (is_for_chains(asked, plain_kernels<In>()))
-      return multiply_chains(asked, plain_kernels<In>());
-    if (!is_tiny(asked)) return gemm_with(asked, plain_kernels<In>());
-    multiply_tiny(asked);
-  } else {
-    with_kernels<In>([&](const auto& kernels) {
-      if (zero) finish_zeros(asked, kernels);
-      else if (is_tiny(asked)) gemm_tiny_k_groups(asked, kernels, asked.A, asked.B, asked.C);
-      else gemm_with(asked, kernels);
-    });
-  }
+  if (is_to_be_swapped(asked)) return gemm_swapped(asked);
+  with_kernels<In>([&](const auto& kernels) { gemm_with(asked, kernels); });
 }
 
 template <class In, class Out>
 void gemm(const Gemm<In, Out>& asked, const PackedMatrix<In>& B) {
-  if (asked.M <= 0 || asked.N <= 0) return;
   if (has_degenerate_strides(asked)) return gemm(clamped(asked), B);
   with_kernels<In>([&](const auto& kernels) {
-    if (asked.K <= 0 || asked.alpha == 0) return finish_zeros(asked, kernels);
     Gemm<In, Out> call = asked;
     if constexpr (std::is_same_v<In, typename Gemm<In, Out>::Sum>) {
       // A single packed panel is also an ordinary unpacked B.
@@ -270,100 +227,43 @@ void gemm(const Gemm<In, Out>& asked, const PackedMatrix<In>& B) {
         return gemm(call);
       }
     }
-    call.threads = threads_of(call, kernels);
+    const Route route = choose(call, kernels, B, will_be_helped);
+    if (route.variant == Variant::nothing) return;
+    if (route.variant == Variant::scaled) return finish_zeros(call, kernels);
+    call.threads = route.threads;
     using Table = std::remove_cvref_t<decltype(kernels)>;
-    if (!Product<In, Out, Table>(call, kernels, &B).run()) gemm_without_memory(call, kernels, &B);
+    if (!Product<In, Out, Table>(call, kernels, route.packed, &B).run())
+      gemm_without_memory(call, kernels, &B);
   });
 }
 
+namespace {
+
+template <class In, class Out>
+Route route_where(const Gemm<In, Out>& asked, Helped helped) {
+  if (has_degenerate_strides(asked)) return route_where(clamped(asked), helped);
+  if (is_to_be_swapped(asked)) return route_where(swapped(asked), helped);
+  Route route;
+  with_kernels<In>([&](const auto& kernels) { route = choose(asked, kernels, helped); });
+  return route;
+}
+
+}  // namespace
+
 template <class In, class Out>
 GemmRoute route_of(const Gemm<In, Out>& asked) {
-  if (asked.M <= 0 || asked.N <= 0) return {"nothing", "C is empty", 1};
-  if (has_degenerate_strides(asked)) return route_of(clamped(asked));
-  if (asked.c_col != 1 && asked.c_row == 1) return route_of(swapped(asked));
-  if (asked.K <= 0 || asked.alpha == 0) return {"scaled", "there is nothing to sum", 1};
-  if constexpr (kIsPlainType<In, Out>) {
-    if (is_for_lanes(asked)) return route_of_lanes(asked);
-  }
-  if (is_tiny(asked)) return {"tiny", "not worth sharing", 1};
-  if constexpr (kIsPlainType<In, Out>) {
-    if (is_for_chains(asked, plain_kernels<In>()))
-      return {"small", "few sums, each one chain of multiply-adds", 1};
-  }
   const OnlyAsking asks;
-  GemmRoute route;
-  with_kernels<In>([&](const auto& kernels) {
-    const int threads = threads_of(asked, kernels);
-    Gemm<In, Out> rest = asked;
-    if constexpr (kIsPlainType<In, Out>) {
-      if (threads == 1) rest.N -= columns_left(asked, kernels);
-      if (threads == 1 && (rest.N == 0 || small_form(rest, kernels) != SmallForm::no)) {
-        route = {"small", "too little work to cut into tasks", 1};
-        return;
-      }
-    } else if (threads == 1 &&
-               (is_for_k_group_dots(asked, kernels) || is_for_k_groups(asked, kernels))) {
-      route = {"small", "too little work to cut into tasks", 1};
-      return;
-    }
-    const bool waits = threads == 1 && (asked.threads > 0 ? asked.threads : default_threads()) > 1;
-    with_prepared(rest, kernels, threads, [&](const auto& call, const auto& table) {
-      route.threads = call.threads;
-      switch (product_of(call, table).stream()) {
-        case Stream::none:
-          route.name = "packed";
-          route.reason = waits
-                             ? "blocks for the caches; single-threaded: threading would not pay off"
-                             : "blocks for the caches";
-          break;
-        case Stream::strips:
-          route.name = "strips";
-          route.reason =
-              waits ? "read in place, from the caches; single-threaded: threading would not pay off"
-                    : "read in place, from the caches";
-          break;
-        default:
-          route.name = "few_rows";
-          route.reason =
-              waits
-                  ? "the larger operand is read once; single-threaded: threading would not pay off"
-                  : "the larger operand is read once";
-      }
-    });
-  });
-  return route;
+  const int most = asked.threads > 0 ? asked.threads : default_threads();
+  return report_of(route_where(asked, will_be_helped), most);
 }
 
 template <class In, class Out>
 std::size_t workspace_bytes(const Gemm<In, Out>& asked) {
-  if (has_degenerate_strides(asked)) return workspace_bytes(clamped(asked));
-  if (asked.c_col != 1 && asked.c_row == 1) return workspace_bytes(swapped(asked));
-  if (asked.M <= 0 || asked.N <= 0 || asked.K <= 0 || asked.alpha == 0 || is_tiny(asked)) return 0;
-  if constexpr (kIsPlainType<In, Out>) {
-    if (is_for_lanes(asked) || is_for_chains(asked, plain_kernels<In>())) return 0;
-  }
-  std::size_t bytes = 0;
-  with_kernels<In>([&](const auto& kernels) {
-    const int threads = asked.threads > 0 ? asked.threads : default_threads();
-    Gemm<In, Out> rest = asked;
-    if constexpr (kIsPlainType<In, Out>) {
-      // Or one thread computes it, where it is too small to share.
-      rest.N -= columns_left(asked, kernels);
-      const SmallForm route = rest.N > 0 ? small_form(rest, kernels) : SmallForm::lines;
-      if (route == SmallForm::panel) bytes = panel_bytes(rest, kernels);
-      if (threads == 1 && route != SmallForm::no) return;
-      if (threads > 1) rest = asked;
-    } else if (is_for_k_group_dots(asked, kernels)) {
-      if (threads == 1) return;
-    } else if (is_for_k_groups(asked, kernels)) {
-      bytes = packed_k_groups(asked, kernels).bytes();
-      if (threads == 1) return;
-    }
-    with_prepared(rest, kernels, threads, [&](const auto& call, const auto& table) {
-      bytes = std::max(bytes, product_of(call, table).workspace());
-    });
-  });
-  return bytes;
+  const auto bytes = [&](Helped helped) { return route_where(asked, helped).workspace; };
+  return std::max(bytes([](int, std::int64_t) { return false; }),
+                  bytes([](int threads, std::int64_t) {
+                    return (threads > 0 ? threads : default_threads()) > 1;
+                  }));
 }
 
 bool bf16_keeps_the_chain() { return bf16_pair_kernels() == nullptr; }

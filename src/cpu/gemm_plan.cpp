@@ -4,41 +4,38 @@
 
 #include <utility>
 
-#include "choose_kernels.hpp"
+#include "choose.hpp"
 #include "degenerate_strides.hpp"
 #include "each_product.hpp"
-#include "lane_sums.hpp"
 #include "one_panel.hpp"
 #include "small.hpp"
 #include "small_k_groups.hpp"
-#include "swapped.hpp"
-#include "tessera/core/parallel.hpp"
 
 namespace tessera::cpu {
 
 template <class In, class Out>
 GemmPlan<In, Out>::GemmPlan(const Gemm<In, Out>& asked)
     : call_(has_degenerate_strides(asked) ? clamped(asked) : asked) {
-  const Gemm<In, Out> call = call_;
   if (call_.threads <= 0) call_.threads = default_threads();
-  if (call.M <= 0 || call.N <= 0 || call.K <= 0 || call.alpha == 0) return;
   if constexpr (std::is_same_v<ElementA<In>, ElementB<In>>) {
-    if (call.c_col != 1 && call.c_row == 1) call_ = swapped(call_), swapped_ = true;
+    if (is_to_be_swapped(call_)) call_ = swapped(call_), swapped_ = true;
   }
-  if (!is_tiny(call)) return;
-  if constexpr (kIsPlainType<In, Out>) {
-    if (is_for_lanes(call)) return;
-    const auto& kernels = tiny_kernels<In>(call_.N);
-    is_plain_ = is_plain(call_);
-    // Products that need only microkernels, without transposition of A or B.
-    if (call_.N > kernels.one_panel() || (is_plain_ && call_.b_col != 1) ||
-        columns_left(call_, plain_kernels<In>()) > 0)
-      return;
-    const OnePanel<In> panel(call_.M, call_.N, kernels, finishes_in_tiles(call_, kernels));
-    kernels_ = &kernels, full_ = panel.full, rest_ = panel.rest, rows_ = panel.rows;
-  } else {
-    packs_k_groups_ = true;
-  }
+  if (!is_tiny(call_)) return;
+  with_kernels<In>([&](const auto& kernels) {
+    const Route route = choose(call_, kernels, [](int, std::int64_t) { return false; });
+    if (route.variant != Variant::tiny) return;
+    if constexpr (kIsPlainType<In, Out>) {
+      const auto& tiny = tiny_kernels<In>(call_.N);
+      is_plain_ = is_plain(call_);
+      // Products that need only microkernels, without transposition of A or B.
+      if (call_.N > tiny.one_panel() || (is_plain_ && call_.b_col != 1) || route.columns_apart > 0)
+        return;
+      const OnePanel<In> panel(call_.M, call_.N, tiny, finishes_in_tiles(call_, tiny));
+      kernels_ = &tiny, full_ = panel.full, rest_ = panel.rest, rows_ = panel.rows;
+    } else {
+      packs_k_groups_ = true;
+    }
+  });
 }
 
 template <class In, class Out>
@@ -64,8 +61,9 @@ void GemmPlan<In, Out>::multiply(const ElementA<In>* A, const ElementB<In>* B, O
       return panel.run_and_finish(call_, *kernels_, A, packed.k_groups, packed.width, C);
     }
   } else if (packs_k_groups_) {
-    return with_kernels<In>(
-        [&](const auto& kernels) { gemm_tiny_k_groups(call_, kernels, A, B, C); });
+    return with_kernels<In>([&](const auto& kernels) {
+      multiply_tiny_k_groups(call_, kernels, k_group_form(call_, kernels), A, B, C);
+    });
   }
   Gemm<In, Out> call = call_;
   call.A = A, call.B = B, call.C = C;

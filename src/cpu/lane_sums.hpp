@@ -4,19 +4,9 @@
 #include <algorithm>
 #include <atomic>
 
-#include "blocking.hpp"
-#include "choose_kernels.hpp"
-#include "epilogue.hpp"
-#include "tessera/core/team.hpp"
-#include "tessera/cpu/lanes.hpp"
+#include "small_forms.hpp"
 
 namespace tessera::cpu {
-
-template <class T>
-bool is_for_lanes(const Gemm<T>& call) {
-  return call.arithmetic == Arithmetic::lanes && call.chain == Chain::begins &&
-         takes_lanes<T>(call.M, call.N, call.K, call.a_col, call.b_row);
-}
 
 /// The sums of `tile`, at most 16 rows, some columns at a time: body(sums, j, columns), whose rows
 /// are kMostColumns apart.

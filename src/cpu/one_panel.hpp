@@ -5,9 +5,7 @@
 
 #include <algorithm>
 
-#include "epilogue.hpp"
-#include "kernels.hpp"
-#include "tessera/cpu/gemm.hpp"
+#include "small_forms.hpp"
 
 namespace tessera::cpu {
 

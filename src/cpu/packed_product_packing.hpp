@@ -9,8 +9,9 @@ namespace tessera::cpu {
 template <class In, class Out, class Table>
 inline void Product<In, Out, Table>::pack_panels_of_b(KGroup* to, const Part& part, index_t j,
                                                       index_t j_end) const {
-  kernels_.pack_b(to, blocks_.nr, source(call_.B + part.k0 * call_.b_row + (j0_ + j) * call_.b_col),
-                  j_end - j, part.k, call_.b_col, call_.b_row);
+  kernels_.pack_b(to, plan_.blocks.nr,
+                  source(call_.B + part.k0 * call_.b_row + (j0_ + j) * call_.b_col), j_end - j,
+                  part.k, call_.b_col, call_.b_row);
 }
 
 /// The columns of the next panel of a share, given the number left: two of two vectors
@@ -19,7 +20,7 @@ inline void Product<In, Out, Table>::pack_panels_of_b(KGroup* to, const Part& pa
 /// Measured: bench/results/cpu/tuning.md.
 template <class In, class Out, class Table>
 inline int Product<In, Out, Table>::panel_of(index_t left) const {
-  const index_t nr = blocks_.nr, lanes = kernels_.lanes;
+  const index_t nr = plan_.blocks.nr, lanes = kernels_.lanes;
   const bool splits = packed_b_ == nullptr && nr == 3 * lanes && left > nr && left <= nr + lanes;
   return static_cast<int>(splits ? 2 * lanes : std::min(nr, left));
 }
@@ -27,7 +28,7 @@ inline int Product<In, Out, Table>::panel_of(index_t left) const {
 template <class In, class Out, class Table>
 inline void Product<In, Out, Table>::pack_share(KGroup* to, const Part& part, index_t j,
                                                 index_t j_end) const {
-  const index_t nr = blocks_.nr, depth = part.k_groups + kernels_.b_extra;
+  const index_t nr = plan_.blocks.nr, depth = part.k_groups + kernels_.b_extra;
   index_t whole = j;
   while (panel_of(j_end - whole) == nr) whole += nr;
   if (whole > j) pack_panels_of_b(to, part, j, whole);
@@ -57,15 +58,15 @@ inline void Product<In, Out, Table>::ends(State& state, index_t kc_block) const 
 template <class In, class Out, class Table>
 inline auto Product<In, Out, Table>::block_of_a(int worker, const Part& part, index_t i0,
                                                 index_t i1) -> Block {
-  if (!pack_a_) {
+  if (!plan_.packs_a()) {
     const KGroup* a = in_k_groups(call_.A + (i0_ + i0) * call_.a_row + part.k0 * call_.a_col);
     if (kernels_.sum_rows == nullptr) return {i0, i1, a, false};
     Sum* const shifts = reinterpret_cast<Sum*>(own_a(worker));
     kernels_.sum_rows(shifts, a, i1 - i0, part.k_groups, a_row());
     return {i0, i1, a, false, shifts};
   }
-  if (!share_a_) return {i0, i1, pack_block(own_a(worker), part, i0, i1), true};
-  KGroup* shared = a_kc_block_ + i0 * (blocks_.kc + kernels_.a_extra);
+  if (!plan_.shares_a()) return {i0, i1, pack_block(own_a(worker), part, i0, i1), true};
+  KGroup* shared = a_kc_block_ + i0 * (plan_.blocks.kc + kernels_.a_extra);
   State& state = a_states_[i0 / kernels_.rows];
   if (begins(state, part.kc_block)) pack_block(shared, part, i0, i1), ends(state, part.kc_block);
   const bool is_there = state.load(std::memory_order_acquire) == version(part.kc_block);

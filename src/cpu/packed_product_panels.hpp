@@ -12,17 +12,19 @@ template <class In, class Out, class Table>
 inline auto Product<In, Out, Table>::micro_tile(const Part& part, Sum* temporary) const
     -> MicroTile<KGroup, Sum> {
   MicroTile<KGroup, Sum> micro{};
-  micro.c = keeps_sums_ ? sums_ : temporary;
-  micro.c_row = keeps_sums_ ? sums_row_ : kMostColumns;
+  const bool apart = plan_.sums == SumsIn::workspace;
+  micro.c = apart ? sums_ : temporary;
+  micro.c_row = apart ? plan_.sums_row : kMostColumns;
   if constexpr (std::is_same_v<Sum, Out>) {
-    if (sums_in_c_) micro.c = call_.C + i0_ * call_.c_row + j0_, micro.c_row = call_.c_row;
+    if (plan_.sums == SumsIn::c)
+      micro.c = call_.C + i0_ * call_.c_row + j0_, micro.c_row = call_.c_row;
   }
   micro.K = part.k_groups;
-  micro.a_row = pack_a_ ? 1 : a_row();
-  micro.a_k = pack_a_ ? kernels_.rows : call_.a_col;
-  micro.b_k = pack_b_ ? blocks_.nr : call_.b_row;
+  micro.a_row = plan_.packs_a() ? 1 : a_row();
+  micro.a_k = plan_.packs_a() ? kernels_.rows : call_.a_col;
+  micro.b_k = plan_.reads_panels_of_b() ? plan_.blocks.nr : call_.b_row;
   micro.resume = part.kc_block > 0 || goes_on();
-  micro.stream = stream_c_;
+  micro.stream = plan_.streams_c;
   return micro;
 }
 
@@ -31,7 +33,8 @@ template <class In, class Out, class Table>
 inline void Product<In, Out, Table>::multiply(MicroTile<KGroup, Sum>& micro, const Part& part,
                                               bool packed_a, index_t i, index_t j) const {
   const int vectors = kernels_.vectors_of(micro.cols);
-  const bool fills = kernels_.fills_vectors(micro.cols), is_masked = !pack_b_ && !fills;
+  const bool fills = kernels_.fills_vectors(micro.cols),
+             is_masked = !plan_.reads_panels_of_b() && !fills;
   const auto& table = micro.copy != nullptr ? kernels_.fused_packing
                       : is_masked           ? kernels_.masked[ends_in_tile(part)]
                       : packed_a            ? kernels_.packed
@@ -48,12 +51,12 @@ inline void Product<In, Out, Table>::multiply(MicroTile<KGroup, Sum>& micro, con
 template <class In, class Out, class Table>
 inline void Product<In, Out, Table>::run_packed(int worker, const Part& part) {
   const KGroup* shares[kMostShares];  // first columns of the shares of B
-  const index_t count = ceil_div(part.j_end - part.j, share_columns_);
+  const index_t count = ceil_div(part.j_end - part.j, plan_.share_columns);
   index_t i = part.i;
-  if (packs_b_) i = run_first_block(worker, part, shares);
+  if (plan_.packs_b()) i = run_first_block(worker, part, shares);
   else find_b(part, shares);
   for (index_t i_end; i < part.i_end; i = i_end) {
-    i_end = std::min(part.i_end, i + block_rows());
+    i_end = std::min(part.i_end, i + plan_.block_rows);
     const Block block = block_of_a(worker, part, i, i_end);
     for (index_t s = 0; s < count; ++s)
       multiply_share(part, block, s, shares[s], nullptr, s + 1 < count ? shares[s + 1] : nullptr);
@@ -63,13 +66,14 @@ inline void Product<In, Out, Table>::run_packed(int worker, const Part& part) {
 /// The shares of a part of B that need no packing.
 template <class In, class Out, class Table>
 inline void Product<In, Out, Table>::find_b(const Part& part, const KGroup** shares) const {
-  const index_t count = ceil_div(part.j_end - part.j, share_columns_);
+  const index_t count = ceil_div(part.j_end - part.j, plan_.share_columns);
   const index_t depth = part.k_groups + kernels_.b_extra;
   for (index_t s = 0; s < count; ++s) {
-    const index_t j = j0_ + part.j + s * share_columns_;
+    const index_t j = j0_ + part.j + s * plan_.share_columns;
     if (packed_b_ != nullptr) {
-      shares[s] = packed_b_ + j * depth +
-                  part.kc_block * (blocks_.kc + kernels_.b_extra) * round_up(call_.N, blocks_.nr);
+      shares[s] =
+          packed_b_ + j * depth +
+          part.kc_block * (plan_.blocks.kc + kernels_.b_extra) * round_up(call_.N, plan_.blocks.nr);
     } else if constexpr (kUnpacked) {
       shares[s] = call_.B + part.k0 * call_.b_row + j;
     }
@@ -83,34 +87,36 @@ inline void Product<In, Out, Table>::find_b(const Part& part, const KGroup** sha
 template <class In, class Out, class Table>
 inline index_t Product<In, Out, Table>::run_first_block(int worker, const Part& part,
                                                         const KGroup** shares) {
-  const index_t i_end = std::min(part.i_end, part.i + first_rows_);
-  const index_t count = ceil_div(part.j_end - part.j, share_columns_);
+  const index_t i_end = std::min(part.i_end, part.i + plan_.first_rows);
+  const index_t count = ceil_div(part.j_end - part.j, plan_.share_columns);
   const index_t depth = part.k_groups + kernels_.b_extra;
-  State* const states = b_states_ + part.j / blocks_.nc * ceil_div(blocks_.nc, share_columns_);
+  State* const states =
+      b_states_ + part.j / plan_.blocks.nc * ceil_div(plan_.blocks.nc, plan_.share_columns);
   const auto is_packed = [&](const State& state) {
     return state.load(std::memory_order_acquire) == version(part.kc_block);
   };
   // The micro-tiles that pack B read a packed A; rows that find B packed leave A in place.
   // Measured: bench/results/cpu/tuning.md.
-  const bool packs_a = fuses_b_ && !wide_ && !pack_a_ &&
-                       !(share_b_ && std::all_of(states, states + count, is_packed));
+  const bool packs_a = plan_.fuses_b && !plan_.is_wide && !plan_.packs_a() &&
+                       !(plan_.shares_b() && std::all_of(states, states + count, is_packed));
   const Block block =
       packs_a ? Block{part.i, i_end, pack_block(own_a(worker), part, part.i, i_end), true}
               : block_of_a(worker, part, part.i, i_end);
   for (index_t n = 0; n < count; ++n) {
-    const index_t s = share_b_ ? (n + worker * count / call_.threads) % count : n;
-    const index_t at = s * share_columns_ * depth;
-    KGroup* to = own_b(worker) + (keeps_b_ ? at : 0);
+    const index_t s = plan_.shares_b() ? (n + worker * count / call_.threads) % count : n;
+    const index_t at = s * plan_.share_columns * depth;
+    KGroup* to = own_b(worker) + (plan_.keeps_b() ? at : 0);
     bool packs = true, ends_it = false;
-    if (share_b_) {
+    if (plan_.shares_b()) {
       ends_it = begins(states[s], part.kc_block);
       packs = ends_it || !is_packed(states[s]);
-      if (ends_it || !packs) to = b_kc_block_ + part.j / blocks_.nc * task_columns() * depth + at;
+      if (ends_it || !packs)
+        to = b_kc_block_ + part.j / plan_.blocks.nc * plan_.task_columns() * depth + at;
     }
     shares[s] = to;
-    if (packs && !fuses_b_) {
-      const index_t j = part.j + s * share_columns_;
-      pack_share(to, part, j, std::min(part.j_end, j + share_columns_));
+    if (packs && !plan_.fuses_b) {
+      const index_t j = part.j + s * plan_.share_columns;
+      pack_share(to, part, j, std::min(part.j_end, j + plan_.share_columns));
       packs = false;
       if (ends_it) ends(states[s], part.kc_block);
       ends_it = false;
@@ -129,10 +135,11 @@ template <class In, class Out, class Table>
 inline void Product<In, Out, Table>::multiply_share(const Part& part, const Block& block, index_t s,
                                                     const KGroup* b, KGroup* copy,
                                                     const KGroup* next_share) {
-  const int mr = mr_, nr = blocks_.nr;
-  const index_t first = part.j + s * share_columns_;
-  const index_t end = std::min(part.j_end, first + share_columns_);
-  const index_t depth = pack_b_ ? part.k_groups + kernels_.b_extra : 1;  // of a column of B
+  const int mr = plan_.mr, nr = plan_.blocks.nr;
+  const index_t first = part.j + s * plan_.share_columns;
+  const index_t end = std::min(part.j_end, first + plan_.share_columns);
+  const index_t depth =
+      plan_.reads_panels_of_b() ? part.k_groups + kernels_.b_extra : 1;  // of a column of B
   const index_t a_step = block.packed ? part.k_groups + kernels_.a_extra : a_row();  // of a row
   alignas(64) Sum temporary[Table::kMostRows * kMostColumns];
   auto micro = micro_tile(part, temporary);
@@ -141,7 +148,7 @@ inline void Product<In, Out, Table>::multiply_share(const Part& part, const Bloc
   const bool in_place = sums != temporary;  // else one micro-tile after the other
   const bool prefetches = part.k_groups >= kPrefetchDepth;
   // The destination of micro-tiles' stores, which is prefetched.
-  Sum* next_c = in_place && !stream_c_ && prefetches ? sums : nullptr;
+  Sum* next_c = in_place && !plan_.streams_c && prefetches ? sums : nullptr;
   index_t c_row = micro.c_row;
   if constexpr (std::is_same_v<Sum, Out>) {
     if (ends_in_tile(part) && prefetches)
@@ -151,9 +158,10 @@ inline void Product<In, Out, Table>::multiply_share(const Part& part, const Bloc
   const bool prefetches_rows =
       prefetches && !block.packed && call_.a_col == 1 && panels <= (call_.threads == 1 ? 4 : 1);
   index_t panel = 0;  // packed before, or unpacked
-  for (index_t j = first; j < end; j += micro.cols, panel += pack_b_ ? nr * depth : micro.cols) {
+  for (index_t j = first; j < end;
+       j += micro.cols, panel += plan_.reads_panels_of_b() ? nr * depth : micro.cols) {
     micro.cols = panel_of(end - j);
-    if (packs_b_ && !keeps_b_) panel = 0;
+    if (plan_.packs_b() && !plan_.keeps_b()) panel = 0;
     const bool copies = copy != nullptr && kernels_.fills_vectors(micro.cols);
     if (copy != nullptr && !copies) pack_panels_of_b(copy + panel, part, j, j + micro.cols);
     if (!prefetches && copy == nullptr) {
@@ -173,14 +181,15 @@ inline void Product<In, Out, Table>::multiply_share(const Part& part, const Bloc
                      : j + micro.cols < part.j_end ? next_c + block.i * c_row + j + micro.cols
                      : block.i_end < part.i_end    ? next_c + block.i_end * c_row + part.j
                                                    : nullptr;  // another thread's
-      if (copies || (wide_ && !pack_b_)) {
+      if (copies || (plan_.is_wide && !plan_.reads_panels_of_b())) {
         prefetch_next_b(micro, part, block, i, j);
-      } else if (prefetches_b_ && copy == nullptr) {
+      } else if (plan_.prefetches_b && copy == nullptr) {
         prefetch_share(micro, part, block, i,
                        j + micro.cols < end ? micro.b + nr * depth : next_share,
                        index_t{nr} * sizeof(KGroup), part.k_groups);
       }
-      const bool is_masked = !pack_b_ && !kernels_.fills_vectors(micro.cols);  // prefetches nothing
+      const bool is_masked =
+          !plan_.reads_panels_of_b() && !kernels_.fills_vectors(micro.cols);  // prefetches nothing
       if (prefetches_rows && !is_masked && micro.cols > kernels_.lanes)
         prefetch_next_rows(micro, part, block, i, j, panels);
       else if (prefetches && copy == nullptr)
@@ -205,14 +214,15 @@ inline void Product<In, Out, Table>::multiply_shallow(MicroTile<KGroup, Sum>& mi
                                                       const Part& part, const Block& block,
                                                       index_t j, index_t a_step, Sum* sums) const {
   const int vectors = kernels_.vectors_of(micro.cols);
-  const bool fills = kernels_.fills_vectors(micro.cols), is_masked = !pack_b_ && !fills;
+  const bool fills = kernels_.fills_vectors(micro.cols),
+             is_masked = !plan_.reads_panels_of_b() && !fills;
   const bool finishes_it = finishes(part), ends = ends_in_tile(part) && (fills || is_masked);
-  const bool prefetches_c = ends && adds_to_far_c_;
+  const bool prefetches_c = ends && adds_to_far_c();
   const auto& table = is_masked                    ? kernels_.masked[ends]
                       : block.packed               ? kernels_.packed
                       : kUnpacked && !prefetches_c ? kernels_.no_prefetch[ends]
                                                    : kernels_.direct;
-  const index_t c_step = sums != nullptr ? mr_ * micro.c_row : 0;
+  const index_t c_step = sums != nullptr ? plan_.mr * micro.c_row : 0;
   if (sums != nullptr) micro.c = sums + block.i * micro.c_row + j;
   micro.a = block.a;
   micro.next_c = nullptr, micro.prefetch = micro.prefetch_a = nullptr, micro.prefetch_times = 0;
@@ -221,28 +231,28 @@ inline void Product<In, Out, Table>::multiply_shallow(MicroTile<KGroup, Sum>& mi
       FinishRow<Scalar> how = finish_at(call_, i0_ + block.i, j0_ + j);
       micro.finish = &how;
       micro.to = call_.C + (i0_ + block.i) * call_.c_row + j0_ + j, micro.to_row = call_.c_row;
-      const index_t step = mr_ * micro.to_row;
-      for (index_t i = block.i; i < block.i_end; i += mr_) {
-        micro.rows = static_cast<int>(std::min<index_t>(mr_, block.i_end - i));
+      const index_t step = plan_.mr * micro.to_row;
+      for (index_t i = block.i; i < block.i_end; i += plan_.mr) {
+        micro.rows = static_cast<int>(std::min<index_t>(plan_.mr, block.i_end - i));
         if (block.shifts != nullptr) micro.shifts = block.shifts + (i - block.i);
         if (prefetches_c) micro.next_c = micro.to + step;
         table[kernels_.entry(micro.rows)][vectors - 1](micro);
         if (!how.last.changes_nothing()) finish_last_step(kernels_, micro, micro.rows);
-        micro.a += mr_ * a_step, micro.c += c_step, micro.to += step;
-        if (how.row_bias != nullptr) how.row_bias += mr_;
+        micro.a += plan_.mr * a_step, micro.c += c_step, micro.to += step;
+        if (how.row_bias != nullptr) how.row_bias += plan_.mr;
       }
       micro.finish = nullptr;
       return;
     }
   }
-  for (index_t i = block.i; i < block.i_end; i += mr_) {
-    micro.rows = static_cast<int>(std::min<index_t>(mr_, block.i_end - i));
+  for (index_t i = block.i; i < block.i_end; i += plan_.mr) {
+    micro.rows = static_cast<int>(std::min<index_t>(plan_.mr, block.i_end - i));
     if (block.shifts != nullptr) micro.shifts = block.shifts + (i - block.i);
     table[kernels_.entry(micro.rows)][vectors - 1](micro);
     if (finishes_it)
       finish_tile(call_, call_.C, kernels_, micro.c, micro.c_row, i0_ + i, j0_ + j, micro.rows,
                   micro.cols);
-    micro.a += mr_ * a_step, micro.c += c_step;
+    micro.a += plan_.mr * a_step, micro.c += c_step;
   }
 }
 

@@ -6,6 +6,14 @@
 
 namespace tessera::cpu {
 
+/// Does the epilogue add to a C that is too large to stay in L2, so that its next micro-tile is
+/// prefetched?
+template <class In, class Out, class Table>
+inline bool Product<In, Out, Table>::adds_to_far_c() const {
+  return call_.beta != Scalar{0} &&
+         call_.M * call_.N * static_cast<index_t>(sizeof(Out)) > caches().l2 / 2;
+}
+
 /// A micro-tile of a block prefetches its share of the panel of B that follows column j: to the
 /// right, or, where no other rows come first, of the next KC block.
 template <class In, class Out, class Table>
@@ -14,12 +22,12 @@ inline void Product<In, Out, Table>::prefetch_next_b(MicroTile<KGroup, Sum>& mic
                                                      index_t i, index_t j) const {
   const bool wraps = j + micro.cols >= part.j_end;
   const index_t k0 = wraps ? part.k0 + part.k : part.k0;
-  const bool ends = wraps && (share_b_ || block.i_end < part.i_end);
-  const index_t rows = ends ? 0 : std::min(blocks_.kc * kernels_.group, call_.K - k0);
+  const bool ends = wraps && (plan_.shares_b() || block.i_end < part.i_end);
+  const index_t rows = ends ? 0 : std::min(plan_.blocks.kc * kernels_.group, call_.K - k0);
   const auto* panel = call_.B + k0 * call_.b_row + j0_ + (wraps ? part.j : j + micro.cols);
   constexpr auto bytes = static_cast<index_t>(sizeof(In));
   const index_t step = call_.b_row * bytes;
-  if (const index_t width = blocks_.nr * bytes; width > 64) {
+  if (const index_t width = plan_.blocks.nr * bytes; width > 64) {
     prefetch_share(micro, part, block, i, reinterpret_cast<const char*>(panel) + kLineEnd, step,
                    rows);
   } else {  // some rows at a time, of each the cache line that the previous panel has not read
@@ -39,18 +47,18 @@ inline void Product<In, Out, Table>::prefetch_next_rows(MicroTile<KGroup, Sum>& 
                                                         index_t i, index_t j,
                                                         index_t panels) const {
   const bool is_all = panels == 1;
-  index_t row = i + (is_all ? mr_ : block.i_end - block.i), k0 = part.k0;
+  index_t row = i + (is_all ? plan_.mr : block.i_end - block.i), k0 = part.k0;
   if ((is_all ? row : block.i_end) >= part.i_end) {  // of the next KC block, if it is this thread's
     row = is_all ? part.i : part.i + (i - block.i), k0 += part.k;
-    if (share_a_ || share_b_ || k0 >= call_.K) return;
+    if (plan_.shares_a() || plan_.shares_b() || k0 >= call_.K) return;
   }
   if (row >= part.i_end) return;
   const index_t bytes = std::min(part.k, call_.K - k0) * static_cast<index_t>(sizeof(In));
-  const index_t begin = ceil_div(j - part.j, blocks_.nr) * bytes / panels / 64 * 64;
+  const index_t begin = ceil_div(j - part.j, plan_.blocks.nr) * bytes / panels / 64 * 64;
   micro.prefetch_a =
       reinterpret_cast<const char*>(call_.A + (i0_ + row) * call_.a_row + k0) + begin;
   micro.prefetch_a_bytes = std::min(bytes - begin, ceil_div(bytes, panels) + 63);
-  const index_t times = mr_ * micro.prefetch_a_bytes / (64 * kernels_.vectors_of(micro.cols));
+  const index_t times = plan_.mr * micro.prefetch_a_bytes / (64 * kernels_.vectors_of(micro.cols));
   if (micro.prefetch == nullptr) micro.prefetch_times = std::min(times, part.k_groups / 4);
 }
 
@@ -61,7 +69,7 @@ inline void Product<In, Out, Table>::prefetch_share(MicroTile<KGroup, Sum>& micr
                                                     const Block& block, index_t i,
                                                     const void* panel, index_t step,
                                                     index_t rows) const {
-  const index_t tiles = ceil_div(block.i_end - block.i, mr_), tile = (i - block.i) / mr_;
+  const index_t tiles = ceil_div(block.i_end - block.i, plan_.mr), tile = (i - block.i) / plan_.mr;
   const index_t row = tile * rows / tiles;
   micro.prefetch_times = std::min((tile + 1) * rows / tiles - row, part.k_groups / 2);
   micro.prefetch_k = step;
@@ -80,9 +88,9 @@ inline auto Product<In, Out, Table>::next_block(const Part& part, index_t j) con
   Prefetch out;
   out.row = reinterpret_cast<const char*>(call_.B + k0 * call_.b_row + j0_ + j) + kLineEnd;
   out.row_step = call_.b_row * static_cast<index_t>(sizeof(In));
-  out.row_bytes = std::min(part.j_end - j, blocks_.stream_panels * blocks_.nr) *
+  out.row_bytes = std::min(part.j_end - j, plan_.blocks.stream_panels * plan_.blocks.nr) *
                   static_cast<index_t>(sizeof(In));
-  out.lines = std::min(blocks_.kc, call_.K - k0) * ceil_div(out.row_bytes, 64);
+  out.lines = std::min(plan_.blocks.kc, call_.K - k0) * ceil_div(out.row_bytes, 64);
   return out;
 }
 
@@ -93,18 +101,18 @@ template <class In, class Out, class Table>
 inline void Product<In, Out, Table>::prefetch_next_a(const Part& part, index_t i0, index_t i,
                                                      index_t j) const {
   const index_t columns = part.j_end - part.j;
-  if (i + kernels_.rows > part.i_end || columns <= blocks_.nr) return;
+  if (i + kernels_.rows > part.i_end || columns <= plan_.blocks.nr) return;
   const auto prefetch = [&](const auto* from, index_t count) {
     constexpr index_t line = 64 / sizeof(*from);
-    const index_t share = (count * blocks_.nr / columns + line) / line * line;
-    const index_t begin = ceil_div(j - part.j, blocks_.nr) * share;
+    const index_t share = (count * plan_.blocks.nr / columns + line) / line * line;
+    const index_t begin = ceil_div(j - part.j, plan_.blocks.nr) * share;
     for (index_t at = begin; at < std::min(count, begin + share); at += line)
       __builtin_prefetch(from + at, 0, 2);
   };
-  if (share_a_ &&
+  if (plan_.shares_a() &&
       a_states_[i0 / kernels_.rows].load(std::memory_order_relaxed) == version(part.kc_block)) {
     const index_t depth = part.k_groups + kernels_.a_extra;
-    prefetch(a_kc_block_ + i0 * (blocks_.kc + kernels_.a_extra) + (i - i0) * depth,
+    prefetch(a_kc_block_ + i0 * (plan_.blocks.kc + kernels_.a_extra) + (i - i0) * depth,
              depth * kernels_.rows);
   } else if (call_.a_col == 1) {
     const auto* from = call_.A + (i0_ + i) * call_.a_row + part.k0;

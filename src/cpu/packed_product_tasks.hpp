@@ -9,7 +9,7 @@ namespace tessera::cpu {
 /// False where there is no memory for packing.
 template <class In, class Out, class Table>
 inline bool Product<In, Out, Table>::run() {
-  const Needs needs = this->needs();
+  const PackedWorkspace& needs = plan_.workspace;
   if (needs.total == 0) {
     run_blocks_of_c();
     return true;
@@ -33,16 +33,17 @@ inline bool Product<In, Out, Table>::run() {
 template <class In, class Out, class Table>
 inline void Product<In, Out, Table>::run_blocks_of_c() {
   for (i0_ = 0; i0_ < call_.M; i0_ += kBlockOfC) {
-    for (j0_ = 0; j0_ < call_.N; j0_ += most_cols_) {
+    for (j0_ = 0; j0_ < call_.N; j0_ += plan_.most_cols) {
       rows_ = std::min(kBlockOfC, call_.M - i0_);
-      cols_ = std::min(most_cols_, call_.N - j0_);
-      down_ = ceil_div(rows_, blocks_.mc), across_ = ceil_div(cols_, blocks_.nc);
+      cols_ = std::min(plan_.most_cols, call_.N - j0_);
+      down_ = ceil_div(rows_, plan_.blocks.mc), across_ = ceil_div(cols_, plan_.blocks.nc);
       evens_out_ = down_ > index_t{3} * call_.threads;
       if (evens_out_ && across_ % call_.threads != 0)
-        down_ = std::min(round_up(down_, call_.threads), ceil_div(rows_, mr_));
+        down_ = std::min(round_up(down_, call_.threads), ceil_div(rows_, plan_.mr));
       tasks_ = down_ * across_;
-      ranges_ =
-          share_a_ ? 1 : static_cast<int>(std::min<index_t>({call_.threads, tasks_, kMostRanges}));
+      ranges_ = plan_.shares_a()
+                    ? 1
+                    : static_cast<int>(std::min<index_t>({call_.threads, tasks_, kMostRanges}));
       for (int n = 0; n < ranges_; ++n) next_[n].task.store(0, std::memory_order_relaxed);
       done_.store(0, std::memory_order_relaxed);
       run_team(static_cast<int>(std::min<index_t>(call_.threads, tasks_)),
@@ -50,7 +51,7 @@ inline void Product<In, Out, Table>::run_blocks_of_c() {
                  work(worker);
                  // Non-temporal stores are weakly ordered: a fence must precede the signal that C
                  // is complete (Intel SDM vol. 3, 12.3.1).
-                 if (stream_c_) done_.fetch_add(0, std::memory_order_seq_cst);
+                 if (plan_.streams_c) done_.fetch_add(0, std::memory_order_seq_cst);
                });
       ++blocks_of_c_done_;
     }
@@ -61,14 +62,15 @@ inline void Product<In, Out, Table>::run_blocks_of_c() {
 /// others.
 template <class In, class Out, class Table>
 inline void Product<In, Out, Table>::work(int worker) {
-  if (!share_a_ && !share_b_) {  // tasks are independent: each computes all KC blocks
+  if (!plan_.shares_a() &&
+      !plan_.shares_b()) {  // tasks are independent: each computes all KC blocks
     for (index_t task; (task = take(worker, 0)) >= 0;) {
-      for (index_t kc_block = 0; kc_block < kc_blocks_; ++kc_block)
+      for (index_t kc_block = 0; kc_block < plan_.kc_blocks; ++kc_block)
         run_task(worker, kc_block, task);
     }
     return;
   }
-  for (index_t kc_block = 0; kc_block < kc_blocks_; ++kc_block) {
+  for (index_t kc_block = 0; kc_block < plan_.kc_blocks; ++kc_block) {
     wait_for_team([&] { return done_.load(std::memory_order_acquire) >= kc_block * tasks_; });
     for (index_t task; (task = take(worker, kc_block)) >= 0;) {
       run_task(worker, kc_block, task);
@@ -98,8 +100,8 @@ template <class In, class Out, class Table>
 inline void Product<In, Out, Table>::run_task(int worker, index_t kc_block, index_t task) {
   Part part;
   part.kc_block = kc_block;
-  const index_t w0 = kc_block * blocks_.kc;
-  part.k_groups = std::min(blocks_.kc, k_groups_ - w0);
+  const index_t w0 = kc_block * plan_.blocks.kc;
+  part.k_groups = std::min(plan_.blocks.kc, plan_.k_groups - w0);
   part.k0 = w0 * kernels_.group;
   part.k = std::min(part.k_groups * kernels_.group, call_.K - part.k0);
   const index_t at = task % down_;
@@ -107,8 +109,8 @@ inline void Product<In, Out, Table>::run_task(int worker, index_t kc_block, inde
   part.i_end = std::min(rows_, task_row(at + 1));
   part.j = task_column(task / down_);
   part.j_end = std::min(cols_, task_column(task / down_ + 1));
-  if (axpys()) run_unpacked(worker, part);
-  else if (blocks_.stream == Stream::copied) run_streaming(worker, part);
+  if (plan_.is_unpacked()) run_unpacked(worker, part);
+  else if (plan_.blocks.stream == Stream::copied) run_streaming(worker, part);
   else run_packed(worker, part);
 }
 
@@ -118,7 +120,7 @@ inline void Product<In, Out, Table>::run_task(int worker, index_t kc_block, inde
 /// bench/results/cpu/tuning.md.
 template <class In, class Out, class Table>
 inline index_t Product<In, Out, Table>::task_row(index_t at) const {
-  return evens_out_ ? ceil_div(rows_, mr_) * at / down_ * mr_ : at * blocks_.mc;
+  return evens_out_ ? ceil_div(rows_, plan_.mr) * at / down_ * plan_.mr : at * plan_.blocks.mc;
 }
 
 /// The first column of the tasks in one row. A few tasks with strips are equal to within a
@@ -127,8 +129,8 @@ inline index_t Product<In, Out, Table>::task_row(index_t at) const {
 template <class In, class Out, class Table>
 inline index_t Product<In, Out, Table>::task_column(index_t at) const {
   const index_t lanes = kernels_.lanes;
-  return blocks_.stream == Stream::strips ? ceil_div(cols_, lanes) * at / across_ * lanes
-                                          : at * blocks_.nc;
+  return plan_.blocks.stream == Stream::strips ? ceil_div(cols_, lanes) * at / across_ * lanes
+                                               : at * plan_.blocks.nc;
 }
 
 }  // namespace tessera::cpu

@@ -11,7 +11,7 @@ namespace tessera::cpu {
 /// L2 at the same time, row by row in the order of memory.
 template <class In, class Out, class Table>
 inline void Product<In, Out, Table>::run_streaming(int worker, const Part& part) {
-  const int mr = mr_, nr = blocks_.nr;
+  const int mr = plan_.mr, nr = plan_.blocks.nr;
   KGroup* const a = own_a(worker);
   KGroup* const packed_b = own_b(worker);
   const index_t a_panel = mr * (part.k_groups + kernels_.a_extra);
@@ -22,7 +22,7 @@ inline void Product<In, Out, Table>::run_streaming(int worker, const Part& part)
   auto micro = micro_tile(part, temporary);
   Sum* const sums = micro.c;
   const bool in_place = sums != temporary;
-  const index_t block = blocks_.stream_panels * nr;
+  const index_t block = plan_.blocks.stream_panels * nr;
   for (index_t j0 = part.j; j0 < part.j_end; j0 += block) {
     const index_t j1 = std::min(part.j_end, j0 + block);
     pack_panels_of_b(packed_b, part, j0, j1);
@@ -57,13 +57,14 @@ inline void Product<In, Out, Table>::run_unpacked(int worker, const Part& part) 
   micro.cols = static_cast<int>(part.j_end - part.j);
   micro.k_rest = static_cast<int>(part.k % group);
   if constexpr (kUnpacked) {
-    if (blocks_.stream == Stream::strips) return run_strips(part, micro);
+    if (plan_.blocks.stream == Stream::strips) return run_strips(part, micro);
   }
   const ElementA<In>* a = call_.A + part.k0 * call_.a_col;
-  const int rows =
-      blocks_.stream == Stream::dots ? static_cast<int>(call_.M) : Table::kAxpyRows[axpy_];
+  const int rows = plan_.blocks.stream == Stream::dots ? static_cast<int>(call_.M)
+                                                       : Table::kAxpyRows[plan_.axpy];
   KGroup* const panels = own_a(worker);
-  if (pack_a_) kernels_.pack_a(panels, rows, source(a), call_.M, part.k, call_.a_row, call_.a_col);
+  if (plan_.packs_a())
+    kernels_.pack_a(panels, rows, source(a), call_.M, part.k, call_.a_row, call_.a_col);
   // The row sums at the end of panel i, which correct for shifted signs.
   const auto shifts = [&](index_t i) {
     const bool shifted = kernels_.sum_rows != nullptr;
@@ -71,9 +72,10 @@ inline void Product<In, Out, Table>::run_unpacked(int worker, const Part& part) 
                    : nullptr;
   };
   Sum* const sums = micro.c;
-  if (blocks_.stream == Stream::dots) {
-    micro.a = pack_a_ ? panels : in_k_groups(a);
-    micro.a_row = pack_a_ ? 1 : call_.a_row, micro.a_k = pack_a_ ? rows : call_.a_col;
+  if (plan_.blocks.stream == Stream::dots) {
+    micro.a = plan_.packs_a() ? panels : in_k_groups(a);
+    micro.a_row = plan_.packs_a() ? 1 : call_.a_row,
+    micro.a_k = plan_.packs_a() ? rows : call_.a_col;
     micro.b_k = call_.b_col;
     micro.shifts = shifts(0);
     micro.prefetch_k = b_bytes() <= near_bytes() ? 0
@@ -93,11 +95,11 @@ inline void Product<In, Out, Table>::run_unpacked(int worker, const Part& part) 
         micro.a = panels + i * a_depth + w * rows;
         micro.c = sums + i * micro.c_row;
         micro.shifts = w == 0 ? shifts(i) : nullptr;
-        kernels_.axpy[axpy_](micro);
+        kernels_.axpy[plan_.axpy](micro);
       }
     }
   }
-  if (part.kc_block + 1 == kc_blocks_)
+  if (part.kc_block + 1 == plan_.kc_blocks)
     finish_unpacked(sums, micro.c_row, 0, call_.M, part.j, part.j_end);
 }
 
@@ -132,7 +134,7 @@ inline void Product<In, Out, Table>::run_strips(const Part& part,
     for (index_t i = 0; i < call_.M; i += rows) {
       const index_t here = std::min(rows, call_.M - i);
       micro.a = call_.A + i * call_.a_row;
-      if (sums_in_c_) micro.c = first.c + i * first.c_row + j;
+      if (plan_.sums == SumsIn::c) micro.c = first.c + i * first.c_row + j;
       const bool is_tile = i > 0 && here == kernels_.rows && micro.cols == kernels_.nr();
       if (is_tile) kernels_.no_prefetch[0][here - 1][kernels_.vectors - 1](micro);
       else kernels_.strips[here - 1](micro);
@@ -146,7 +148,7 @@ inline void Product<In, Out, Table>::run_strips(const Part& part,
 template <class In, class Out, class Table>
 inline void Product<In, Out, Table>::finish_unpacked(const Sum* sums, index_t sums_row, index_t i0,
                                                      index_t i1, index_t j0, index_t j1) const {
-  if (plain_ && sums_in_c_) return;
+  if (plan_.finish == FinishAt::never && plan_.sums == SumsIn::c) return;
   for (index_t i = i0; i < i1; i += kernels_.rows) {
     for (index_t j = j0; j < j1; j += kMostColumns) {
       finish_tile(call_, call_.C, kernels_, sums + (i - i0) * sums_row + j - j0, sums_row, i,

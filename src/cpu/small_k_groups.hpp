@@ -6,22 +6,10 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "blocking.hpp"
-#include "choose_kernels.hpp"
-#include "epilogue.hpp"
-#include "kernels.hpp"
+#include "small_forms.hpp"
 #include "swapped.hpp"
-#include "tessera/cpu/gemm.hpp"
-#include "workspace.hpp"
 
 namespace tessera::cpu {
-
-/// Columns of a panel of B: as few panels as possible, equal ones.
-template <class Table>
-int small_panel(index_t N, const Table& kernels) {
-  if (N <= kernels.nr()) return kernels.lanes * kernels.vectors_of(static_cast<int>(N));
-  return static_cast<int>(even_part(N, kernels.nr(), kernels.lanes));
-}
 
 /// A, B and C of `call` are not looked at. `a` has room for all of A, `b` for all of B, packed.
 template <class In, class Out, class Source, class KGroup, class Sum>
@@ -113,76 +101,38 @@ template <class In, class Out, class Source, class KGroup, class Sum>
   }
 }
 
-/// The products that those compute; `in_columns`: of the transpose of C. Measured:
-/// bench/results/cpu/tuning.md.
+/// In dot form, if `form` says so.
 template <class In, class Out, class Table>
-bool is_for_k_group_dots(const Gemm<In, Out>& call, const Table& kernels, bool in_columns) {
-  const index_t rows = in_columns ? call.N : call.M, lines = in_columns ? call.M : call.N;
-  const index_t along = in_columns ? call.a_col : call.b_row, k_groups = call.K / kernels.group;
-  return rows <= kernels.dot_rows && along == 1 && lines > rows && 2 * k_groups >= kernels.lanes &&
-         k_groups < kSmallExtent && (!in_columns || rows * kernels.group <= kernels.lanes) &&
-         bounded_product(call.M, call.N, call.K) <= kSmallWork;
-}
-template <class In, class Out, class Table>
-bool is_for_k_group_dots(const Gemm<In, Out>& call, const Table& kernels) {
-  return is_for_k_group_dots(call, kernels, false) || is_for_k_group_dots(call, kernels, true);
-}
-/// False where another route is better.
-template <class In, class Out, class Table>
-bool gemm_k_group_dots(const Gemm<In, Out>& call, const Table& kernels, const ElementA<In>* A,
-                       const ElementB<In>* B, Out* C) {
-  if (is_for_k_group_dots(call, kernels, false))
-    return multiply_k_group_dots(call, kernels, A, B, C), true;
-  if (!is_for_k_group_dots(call, kernels, true)) return false;
+bool multiply_k_group_dots(const Gemm<In, Out>& call, const Table& kernels, SmallForm form,
+                           const ElementA<In>* A, const ElementB<In>* B, Out* C) {
+  if (form == SmallForm::dots) return multiply_k_group_dots(call, kernels, A, B, C), true;
+  if (form != SmallForm::column_dots) return false;
   with_kernels<typename OperandTypes<In>::Swapped>(
       [&](const auto& others) { multiply_k_group_dots(swapped(call), others, B, A, C); });
   return true;
 }
 
-/// Both factors on the stack. `call` is tiny. Measured: bench/results/cpu/tuning.md.
+/// `call` is tiny; its A, B and C are ignored. Panels are on the stack. Measured:
+/// bench/results/cpu/tuning.md.
 template <class In, class Out, class Source, class KGroup, class Sum>
-[[gnu::noinline]] void gemm_tiny_k_groups(const Gemm<In, Out>& call,
-                                          const Kernels<Source, KGroup, Sum>& kernels,
-                                          const ElementA<In>* A, const ElementB<In>* B, Out* C) {
+[[gnu::noinline]] void multiply_tiny_k_groups(const Gemm<In, Out>& call,
+                                              const Kernels<Source, KGroup, Sum>& kernels,
+                                              SmallForm form, const ElementA<In>* A,
+                                              const ElementB<In>* B, Out* C) {
   // K-groups of one element each, or of two or more and, for tile units, 15 K-groups beyond them.
   constexpr index_t most_k_groups = std::is_same_v<KGroup, Sum> ? kTiny : kTiny / 2 + 15;
   constexpr index_t most_lines = 64;  // panels that cover kTiny lines
-  if (gemm_k_group_dots(call, kernels, A, B, C)) return;
+  if (multiply_k_group_dots(call, kernels, form, A, B, C)) return;
   alignas(64) KGroup a[most_lines * most_k_groups], b[most_lines * most_k_groups];
   multiply_k_groups(call, kernels, A, B, C, a, b);
 }
 
-/// K-groups of both factors, packed.
-struct PackedKGroups {
-  index_t a, b;
-  std::size_t bytes() const { return bytes_of_a() + Workspace::rounded(size(b)); }
-  std::size_t bytes_of_a() const { return Workspace::rounded(size(a)); }
-
- private:
-  static std::size_t size(index_t k_groups) { return static_cast<std::size_t>(k_groups) * 4; }
-};
-template <class In, class Out, class Table>
-PackedKGroups packed_k_groups(const Gemm<In, Out>& call, const Table& kernels) {
-  const index_t k_groups = ceil_div(call.K, kernels.group);
-  return {round_up(call.M, kernels.rows) * (k_groups + kernels.a_extra),
-          round_up(call.N, small_panel(call.N, kernels)) * (k_groups + kernels.b_extra)};
-}
-
-/// Products of which one thread packs both factors and multiplies without tasks: B stays in L1. For
-/// more rows than are multiplied with an unpacked B. Measured: bench/results/cpu/tuning.md.
-template <class In, class Out, class Table>
-bool is_for_k_groups(const Gemm<In, Out>& call, const Table& kernels) {
-  if constexpr (std::is_same_v<In, typename Gemm<In, Out>::Sum>) return false;  // f32 into 16 bits
-  return call.M <= kSmallExtent && call.N <= kSmallExtent &&
-         call.K <= kSmallExtent * kernels.group && call.M > Table::kAxpyRows[Table::kAxpys - 1] &&
-         !has_few_columns(call, kernels.lanes, kernels.group) &&
-         packed_k_groups(call, kernels).b * 4 <= caches().l1 * 2 / 3;
-}
-
 /// False where there is no memory.
 template <class In, class Out, class Source, class KGroup, class Sum>
-[[gnu::noinline]] bool gemm_small_k_groups(const Gemm<In, Out>& call,
-                                           const Kernels<Source, KGroup, Sum>& kernels) {
+[[gnu::noinline]] bool multiply_small_k_groups(const Gemm<In, Out>& call,
+                                               const Kernels<Source, KGroup, Sum>& kernels,
+                                               SmallForm form) {
+  if (multiply_k_group_dots(call, kernels, form, call.A, call.B, call.C)) return true;
   static_assert(sizeof(KGroup) == 4);
   const PackedKGroups packed = packed_k_groups(call, kernels);
   Workspace workspace(packed.bytes());

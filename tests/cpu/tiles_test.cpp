@@ -200,12 +200,14 @@ void expect_products(const Table& table) {
                                 .threads = static_cast<int>(1 + turn % 3)};
         testing::reference(call, A.view(), B.view(), want.view());
         call = testing::call_on(call, A.view(), B.view(), C.view());
-        ASSERT_TRUE((cpu::Product<In, Out, Table>(call, table).run()));
+        const cpu::PackedPlan plan = cpu::plan_packed(call, table);
+        ASSERT_TRUE((cpu::Product<In, Out, Table>(call, table, plan).run()));
         ASSERT_EQ(testing::difference(C, want), "") << testing::describe(call);
         ASSERT_TRUE(C.guards_intact()) << testing::describe(call);
         if (cpu::is_tiny(call)) {
           C.fill(values);
-          cpu::gemm_tiny_k_groups(call, table, call.A, call.B, call.C);
+          cpu::multiply_tiny_k_groups(call, table, cpu::k_group_form(call, table), call.A, call.B,
+                                      call.C);
           ASSERT_EQ(testing::difference(C, want), "") << "tiny " << testing::describe(call);
           ASSERT_TRUE(C.guards_intact()) << "tiny " << testing::describe(call);
         }
