@@ -1,6 +1,7 @@
 // The C interface over the C++ one: tessera.h. Each function turns its arguments into those of C++,
 // and exceptions into a status and a text.
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -15,7 +16,9 @@
 #include "tessera/matmul/matmul.hpp"
 #include "tessera/matmul/packed_matrix.hpp"
 #include "tessera/matmul/verify.hpp"
+#pragma GCC visibility push(default)  // nothing else of the library is visible
 #include "tessera/tessera.h"
+#pragma GCC visibility pop
 
 using tessera::cat;
 using tessera::Category;
@@ -173,11 +176,12 @@ tessera_status tessera_plan_make(tessera_plan** plan, const tessera_matrix* a,
     require(a, "a");
     require(c, "c");
     const tessera_options all = complete(options);
-    // make_problem() refuses null pointers and overlaps, which a plan does not depend on.
+    // make_problem() refuses null pointers and overlaps, which a plan does not depend on: addresses
+    // that nothing has, far apart.
     tessera::Matrix B = matrix_of(b, "b");
     tessera_matrix a_apart = *a, c_apart = *c;
-    alignas(8) static char somewhere[3][8];
-    a_apart.data = somewhere[0], B.data = somewhere[1], c_apart.data = somewhere[2];
+    const auto address = [](std::uintptr_t n) { return reinterpret_cast<void*>(n << 60); };
+    a_apart.data = address(1), B.data = address(2), c_apart.data = address(3);
     tessera_plan out;
     out.plan = tessera::make_plan(problem_of(&a_apart, B, &c_apart, all), options_of(all));
     out.text = tessera::to_string(out.plan);
