@@ -1,3 +1,5 @@
+// Implements explain_route.hpp: asks choose() for the route and puts the conditions that it tests
+// into words. Called by reports only.
 #include "explain_route.hpp"
 
 #include "choose.hpp"

@@ -30,6 +30,7 @@ KNOWS = {
     "matmul": {"core", "layout", "tensor", "simt", "ops", "kernels", "cpu", "cuda", "check", "device"},
     "scale": {"core", "io", "cpu", "matmul"},
     "blas": {"core", "cpu"},
+    "c_api": {"core", "layout", "device", "matmul", "tessera.h"},
     "python": {"core", "layout", "cpu", "cuda", "check", "device", "matmul"},
     "puzzle": {"core", "layout", "tensor", "simt", "ops", "cuda", "check", "device"},
     "process": {"core", "io"},

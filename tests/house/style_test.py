@@ -60,7 +60,7 @@ FUNCTION = re.compile(r"^(?=[a-zA-Z])(?:[\w:&*<>, \[\]]+[ &*])(?<!\breturn )(?<!
                       r"(?:noexcept )?\{", re.M)
 MACRO = re.compile(r"^ *# *define (\w+)", re.M)
 RULES = ((CONSTANT, "k[A-Z][A-Za-z0-9]*|dynamic", "a constant is kPascal, but for the layouts' dynamic"),
-         (TYPE, r"[A-Z][A-Za-z0-9]*|CU\w+_st", "a type is PascalCase, but for the handles that CUDA declares"),
+         (TYPE, r"[A-Z][A-Za-z0-9]*|CU\w+_st|tessera_\w+", "a type is PascalCase, but for the handles that CUDA and tessera.h declare"),
          (FUNCTION, "[a-z][a-z0-9_]*", "a function is snake_case"),
          (MACRO, "TESSERA_[A-Z0-9_]+", "a macro begins with TESSERA_"))
 
@@ -121,8 +121,8 @@ class Style(unittest.TestCase):
         public = [f for f in sources(".hpp", ".cuh", ".h") if f.is_relative_to(cases.ROOT / "include")
                   and not f.is_relative_to(cases.ROOT / "include/tessera/plain_cuda")]  # CUDA's words, for programs that have them
         defined = {f.relative_to(cases.ROOT / "include/tessera").as_posix(): MACRO.findall(f.read_text()) for f in public}
-        self.assertEqual([name for name, macros in defined.items() if macros], ["blas.h", "core/config.hpp", "simt/cuda_wgmma.cuh"])
-        for name, guard in (("blas.h", {"TESSERA_BLAS_H"}), ("simt/cuda_wgmma.cuh", set())):
+        self.assertEqual([name for name, macros in defined.items() if macros], ["blas.h", "core/config.hpp", "simt/cuda_wgmma.cuh", "tessera.h"])
+        for name, guard in (("blas.h", {"TESSERA_BLAS_H"}), ("simt/cuda_wgmma.cuh", set()), ("tessera.h", {"TESSERA_TESSERA_H", "TESSERA_OPTIONS"})):
             left = set(defined[name]) - set(re.findall(r"^#undef (\w+)", (cases.ROOT / "include/tessera" / name).read_text(), re.M))
             self.assertEqual(left, guard, f"{name} takes back what it defines")
 
