@@ -1,6 +1,7 @@
 // `tessera multiply A B -o C`: reads two matrices from files, multiplies, writes the result.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -9,8 +10,11 @@
 #include "device.hpp"
 #include "multiply_bands.hpp"
 #include "multiply_memory.hpp"
+#include "multiply_ranks.hpp"
 #include "multiply_selected.hpp"
 #include "operand.hpp"
+#include "process/signals.hpp"
+#include "scale/mpi_transport.hpp"
 #include "shell/algorithm_options.hpp"
 #include "shell/json_text.hpp"
 #include "shell/progress.hpp"
@@ -122,6 +126,7 @@ void take_gram(MultiplyRequest& request) {
 }
 
 int run_multiply(const shell::Context& context, const MultiplyRequest& request) {
+  if (scale::is_launched()) return multiply_on_ranks(context, request);
   check_request(context, request);
   const WriteOptions write{
       .format = request.format.empty() ? Format::automatic : parse_format(request.format),
@@ -181,6 +186,8 @@ int run_multiply(const shell::Context& context, const MultiplyRequest& request) 
 }  // namespace
 
 void add_multiply(CLI::App& root, shell::Context& context) {
+  // A launcher ends the ranks of a job by signals: one line is enough.
+  if (scale::is_launched()) process::silence_signals();
   auto request = std::make_shared<MultiplyRequest>();
   request->device = default_device();
   CLI::App* app = shell::add_command(

@@ -9,11 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "conversion.hpp"
 #include "io/block_journal.hpp"
 #include "io/checksum.hpp"
+#include "large_operands.hpp"
 #include "multiply_selected.hpp"
-#include "operand.hpp"
 #include "process/clock.hpp"
 #include "scale/out_of_core.hpp"
 #include "shell/build_info.hpp"
@@ -25,130 +24,6 @@
 namespace tessera::cli {
 
 namespace {
-
-/// A, B and C0 as files, and their types.
-struct LargeOperands {
-  MatrixFile a, b;
-  std::optional<MatrixFile> c0;
-  DType natural = DType::f32;
-  scale::Types types;
-};
-
-MatrixFile opened_matrix(const std::string& path, const std::string& what, bool is_row,
-                         const MultiplyRequest& request) {
-  ReadOptions options;
-  if (!request.dtype.empty()) {
-    const DType type = parse_dtype(request.dtype);
-    if (type == DType::bf16 || type == DType::f16) options.untyped = type;
-  }
-  MatrixFile out(path, options);
-  if (out.shape().size() == 1) {
-    const index_t n = out.shape()[0];
-    if (is_row) out.reshape(1, n);
-    else out.reshape(n, 1);
-  }
-  out.require_matrix(cat(what, " (", path, ")"));
-  return out;
-}
-
-LargeOperands open_operands(const MultiplyRequest& request) {
-  LargeOperands out{opened_matrix(request.a, "A", true, request),
-                    opened_matrix(request.b, "B", false, request),
-                    {},
-                    {},
-                    {}};
-  if (request.transpose_a) out.a.transpose();
-  if (request.transpose_b) out.b.transpose();
-  require_inner_extents(request, out.a.rows(), out.a.cols(), out.b.rows(), out.b.cols());
-  const DType a = out.a.dtype(), b = out.b.dtype();
-  out.natural = natural_type(request, a, b);
-  const DType type = request.dtype.empty() ? out.natural : parse_dtype(request.dtype);
-  out.types = scale::types_of(type);
-  const bool as_f8 = type == out.natural && type != product_type(a, b);
-  if (as_f8 || multiplied_as_bytes(request, a, b, type)) out.types.in_a = a, out.types.in_b = b;
-  out.types.a = a, out.types.b = b;
-  if (request.c.empty()) return out;
-  out.c0.emplace(opened_matrix(request.c, "C0", out.a.rows() == 1, request));
-  if (out.c0->rows() != out.a.rows() || out.c0->cols() != out.b.cols()) {
-    throw Error(Category::shape, cat("C0 (", request.c, ") does not have the shape of the product"),
-                cat("(", out.a.rows(), ",", out.b.cols(), ")"),
-                cat("(", out.c0->rows(), ",", out.c0->cols(), ")"));
-  }
-  out.types.c0 = out.c0->dtype();
-  if (request.beta.value_or(0) == 0) out.c0.reset();
-  return out;
-}
-
-/// If the user chose the type, each block is examined before it is converted.
-scale::Source source_of(const MultiplyRequest& request, const MatrixFile& file, bool transposed,
-                        DType to, DType natural, std::string what) {
-  scale::Source out{&file, {}};
-  if (request.dtype.empty() || file.dtype() == to) return out;
-  out.examine = [=, what = std::move(what)](const Array& piece, index_t row, index_t col) {
-    Conversion found = examine_conversion(piece, to);
-    if (found.lost == 0) return;
-    found.row += row, found.col += col;
-    if (transposed) std::swap(found.row, found.col);
-    require_lossless(found, piece, to, natural, what);
-  };
-  return out;
-}
-
-Plan plan_of_blocks(const MultiplyRequest& request, const LargeOperands& in) {
-  Problem problem;
-  problem.M = in.a.rows(), problem.N = in.b.cols(), problem.K = in.a.cols();
-  problem.in = in.types.in_a, problem.out = in.types.out;
-  if (in.types.in_b != in.types.in_a) problem.in_b = in.types.in_b;
-  problem.a = {problem.K, 1}, problem.b = {problem.N, 1}, problem.c = {problem.N, 1};
-  problem.alpha = request.alpha, problem.beta = request.beta.value_or(0);
-  Options options;
-  options.algorithm = request.algorithm, options.threads = request.threads;
-  if (!request.tile.empty()) options.tile = parse_tile(request.tile);
-  Plan plan = make_plan(problem, options);
-  // Sums of integers are exact in any order, so slices along K may replace split-K.
-  if (plan.algorithm == "split_k" && request.algorithm == "auto") plan.algorithm = "packed";
-  const bool whole = plan.algorithm != "packed";
-  if (plan.algorithm == "split_k" || (whole && in.types.sum != in.types.out))
-    throw Error(
-        Category::argument,
-        cat("--memory cannot be combined with ", plan.algorithm, " in ", name(in.types.out)),
-        "auto or packed");
-  return plan;
-}
-
-void check_memory_request(const MultiplyRequest& request) {
-  const auto refuse = [](const char* what, const char* advice) {
-    throw Error(Category::argument, cat("--memory cannot be combined with ", what), {}, {}, advice);
-  };
-  if (request.device != "cpu") refuse("--device", "omit --device");
-  if (request.verify) refuse("--verify", "omit one of the two");
-  if (request.arithmetic != "chain") refuse("--arithmetic lanes", "sums of blocks are chains");
-  if (!request.dry_run && !request.selects() &&
-      output_format(request.output,
-                    request.format.empty() ? Format::automatic : parse_format(request.format)) !=
-          Format::npy)
-    refuse("this format of the output", "write a .npy file");
-  if (!request.dry_run && request.output == "-") refuse("standard output", "name a file");
-}
-
-scale::ScalePlan scale_plan_of(const MultiplyRequest& request, const LargeOperands& in,
-                               const Plan& plan) {
-  const index_t kept =
-      // of files that cannot be read in slices
-      in.a.memory() + in.b.memory() + (in.c0 ? in.c0->memory() : 0);
-  if (kept >= request.memory)
-    throw Error(Category::resource,
-                "the memory is too small for the files that are read as a whole",
-                cat("more than ", bytes_text(kept)), bytes_text(request.memory),
-                "convert them to .npy, or allow more memory");
-  scale::Request asked;
-  asked.shape = {in.a.rows(), in.b.cols(), in.a.cols()};
-  asked.types = in.types;
-  asked.memory = request.memory - kept;
-  asked.reads_c0 = in.c0.has_value();
-  if (plan.algorithm != "packed") asked.chains = scale::Chains::whole;
-  return make_scale_plan(asked);
-}
 
 /// Bytes that blocks request from the files; operands in memory request none.
 double planned_read(const LargeOperands& in, const scale::Schedule& schedule) {
@@ -274,11 +149,11 @@ void note_what_is_left(const shell::Context& context, const MultiplyRequest& req
 }  // namespace
 
 int multiply_in_memory(const shell::Context& context, const MultiplyRequest& request) {
-  check_memory_request(request);
+  check_large_request(request, "--memory");
   LargeOperands in = open_operands(request);
   if (request.selects()) in.types.out = in.types.sum;
   const Plan plan = plan_of_blocks(request, in);
-  const scale::ScalePlan forecast = scale_plan_of(request, in, plan);
+  const scale::ScalePlan forecast = make_scale_plan(scale_request(in, plan, request.memory));
   if (request.dry_run) {
     context.print_wrapped(to_string(forecast));
     return 0;
@@ -288,13 +163,8 @@ int multiply_in_memory(const shell::Context& context, const MultiplyRequest& req
   Output output(request, in, plan, schedule);
   note_what_is_left(context, request, output);
   scale::OutOfCore product{schedule, in.types, plan};
-  product.a = source_of(request, in.a, request.transpose_a, in.types.in_a, in.natural,
-                        cat("A (", request.a, ")"));
-  product.b = source_of(request, in.b, request.transpose_b, in.types.in_b, in.natural,
-                        cat("B (", request.b, ")"));
-  if (in.c0)
-    product.c0 =
-        source_of(request, *in.c0, false, in.types.out, in.natural, cat("C0 (", request.c, ")"));
+  const Sources sources = sources_of(request, in);
+  product.a = sources.a, product.b = sources.b, product.c0 = sources.c0;
   output.connect(product);
   shell::Progress progress(
       context, cat("multiplying, ", bytes_text(static_cast<index_t>(schedule.moved())), " to move"),

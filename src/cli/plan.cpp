@@ -115,8 +115,9 @@ scale::Request asked_plan(const PlanRequest& request) {
 
 ordered_json box_json(const scale::RankPart& part) {
   const scale::Box& b = part.box;
-  return {{"m", {b.m0, b.m1}},         {"n", {b.n0, b.n1}},         {"k", {b.k0, b.k1}},
-          {"received", part.received}, {"messages", part.messages}, {"memory", part.memory}};
+  return {{"m", {b.m0, b.m1}},    {"n", {b.n0, b.n1}},         {"k", {b.k0, b.k1}},
+          {"sent", part.sent},    {"received", part.received}, {"messages", part.messages},
+          {"memory", part.memory}};
 }
 
 ordered_json plan_document(const scale::ScalePlan& plan) {
@@ -141,6 +142,7 @@ ordered_json plan_document(const scale::ScalePlan& plan) {
             {"bound", plan.sent_bound},
             {"ratio", plan.ratio_to_bound()},
             {"worst_received", plan.worst_received},
+            {"worst_moved", plan.worst_moved},
             {"worst_ratio", plan.worst_ratio()},
             {"messages", plan.messages}}},
           {"files", {{"read", plan.read}, {"written", plan.written}}},

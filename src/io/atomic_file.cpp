@@ -100,16 +100,21 @@ std::string folder_of(const std::string& target, const std::string& path) {
   return out;
 }
 
+std::string temporary_with(const std::string& folder, const std::string& base,
+                           std::string_view tag) {
+  // A file name may have at most 255 bytes.
+  return cat(folder, "/.", base.substr(0, 200), ".", tag, ".tmp");
+}
+
 /// A hidden name beside the target that no other process uses.
 std::string temporary_name(const std::string& folder, const std::string& base) {
   // std::random_device would make a packed program (cmake/packed.cmake) need a newer C library than
   // many systems have. Where the system call is missing, the time is the only source left.
   auto number = static_cast<unsigned>(std::chrono::steady_clock::now().time_since_epoch().count());
   (void)getrandom(&number, sizeof number, 0);
-  char suffix[48];
-  std::snprintf(suffix, sizeof suffix, ".%d-%08x.tmp", static_cast<int>(getpid()), number);
-  // A file name may have at most 255 bytes.
-  return cat(folder, "/.", base.substr(0, 200), suffix);
+  char tag[32];
+  std::snprintf(tag, sizeof tag, "%d-%08x", static_cast<int>(getpid()), number);
+  return temporary_with(folder, base, tag);
 }
 
 /// Moves the descriptor above stderr's: if stderr is closed, messages would otherwise land in the
@@ -287,6 +292,25 @@ AtomicFile::AtomicFile(std::string path, Overwrite overwrite, Unfinished unfinis
   else s.open_part(mode);
 }
 
+AtomicFile AtomicFile::joined(std::string path, std::string_view tag) {
+  AtomicFile out;
+  State& s = *out.state_;
+  s.path = std::move(path);
+  const std::string target = resolved(s.path);
+  const std::string name =
+      temporary_with(folder_of(target, s.path), target.substr(target.rfind('/') + 1), tag);
+  s.descriptor = above_stderr(
+      uninterrupted([&] { return open(name.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC); }));
+  if (s.descriptor < 0)
+    throw Error(Category::file,
+                cat("cannot write ", shown_output(s.path),
+                    ": the file that rank 0 has begun is not here (", errno_text(errno), ")"),
+                {}, {}, "choose a folder that all ranks share");
+  return out;
+}
+
+AtomicFile::AtomicFile() : state_(new State) {}
+AtomicFile::AtomicFile(AtomicFile&&) noexcept = default;
 AtomicFile::~AtomicFile() = default;
 
 index_t other_names(const std::string& path) {
@@ -335,13 +359,23 @@ void AtomicFile::reserve(index_t size) {
   if (code != 0) fail(state_->path, cat("reserving ", bytes_text(size)), code);
 }
 
+std::string AtomicFile::tag() const {
+  const std::string& name = state_->temporary;  // FOLDER/.BASE.TAG.tmp
+  const auto end = name.rfind('.');
+  return end == std::string::npos
+             ? ""
+             : name.substr(name.rfind('.', end - 1) + 1, end - name.rfind('.', end - 1) - 1);
+}
+
+void AtomicFile::flush() { tessera::flush(state_->descriptor, state_->path, "flushing to disk"); }
+
 void AtomicFile::commit() {
   State& s = *state_;
   if (!is_regular()) {
     if (s.descriptor > STDERR_FILENO) finish(std::exchange(s.descriptor, -1), s.path);
     return;
   }
-  flush(s.descriptor, s.path, "flushing to disk");
+  flush();
   finish(std::exchange(s.descriptor, -1), s.path);
   s.move_into_place();
   s.registered.reset();
@@ -349,7 +383,7 @@ void AtomicFile::commit() {
       uninterrupted([&] { return open(s.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   if (folder < 0) return;  // the folder is only writable; the rename itself has succeeded
   try {
-    flush(folder, s.path, "flushing its folder");
+    tessera::flush(folder, s.path, "flushing its folder");
   } catch (...) {
     close(folder);
     throw;

@@ -14,18 +14,27 @@
 
 namespace tessera {
 
+BlockOutput::BlockOutput(AtomicFile file, DType dtype, index_t rows, index_t cols)
+    : file_(std::move(file)), cols_(cols), size_(size_of(dtype)) {
+  checked_count({rows, cols}, size_of(dtype), file_.path());
+  offset_ = static_cast<index_t>(io::npy_header(dtype, {rows, cols}, Order::c).size());
+}
+
 BlockOutput::BlockOutput(std::string path, DType dtype, index_t rows, index_t cols,
                          Overwrite overwrite, Unfinished unfinished)
-    : file_(std::move(path), overwrite, unfinished), cols_(cols), size_(size_of(dtype)) {
+    : BlockOutput(AtomicFile(std::move(path), overwrite, unfinished), dtype, rows, cols) {
   if (!file_.is_regular())
     throw Error(Category::argument,
                 cat("cannot write ", file_.path(), ": it is not a regular file"), {}, {},
                 "name a file");
-  const index_t count = checked_count({rows, cols}, size_of(dtype), file_.path());
   const std::string header = io::npy_header(dtype, {rows, cols}, Order::c);
-  offset_ = static_cast<index_t>(header.size());
-  file_.reserve(offset_ + count * size_of(dtype));
+  file_.reserve(offset_ + rows * cols * size_of(dtype));
   file_.write_at(0, header.data(), header.size());
+}
+
+BlockOutput BlockOutput::joined(std::string path, std::string_view tag, DType dtype, index_t rows,
+                                index_t cols) {
+  return {AtomicFile::joined(std::move(path), tag), dtype, rows, cols};
 }
 
 void BlockOutput::write(const Array& block, index_t row, index_t col) {

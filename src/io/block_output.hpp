@@ -11,15 +11,22 @@ class BlockOutput {
   /// Reserves the disk space, so that a full disk is an Error(resource) before any arithmetic.
   BlockOutput(std::string path, DType dtype, index_t rows, index_t cols, Overwrite overwrite,
               Unfinished unfinished = Unfinished::remove);
+  /// The same file, begun by another process, which commits it: see AtomicFile::joined.
+  static BlockOutput joined(std::string path, std::string_view tag, DType dtype, index_t rows,
+                            index_t cols);
+  std::string tag() const { return file_.tag(); }
   /// Writes a block whose first element is at (row, col); the elements of each of its rows are
   /// contiguous.
   void write(const Array& block, index_t row, index_t col);
   /// checksum() of a block as stored in the file, row after row.
   std::uint64_t checksum_of(index_t row, index_t col, index_t rows, index_t cols) const;
+  void flush() { file_.flush(); }
   /// Renames the file to its final name; the caller has written every element.
   void commit() { file_.commit(); }
 
  private:
+  BlockOutput(AtomicFile file, DType dtype, index_t rows, index_t cols);
+
   AtomicFile file_;
   index_t cols_, size_, offset_ = 0;
 };

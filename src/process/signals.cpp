@@ -20,6 +20,7 @@ namespace tessera::process {
 namespace {
 
 char signal_name[64] = "tessera";
+std::atomic<bool> is_silent{false};
 
 std::atomic<bool> noting{false};  // note signals instead of ending the process?
 std::atomic<int> noted{0};        // the noted signal
@@ -28,6 +29,7 @@ std::atomic<int> drawing{0};      // the number of threads that draw now
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 void say(const char* text) {
+  if (is_silent) return;
   char line[256];
   std::size_t size = 0;
   for (const char* part : {static_cast<const char*>(signal_name), ": ", text, "\n"}) {
@@ -121,5 +123,7 @@ void set_signal_name(const std::string& command) {
   std::strncpy(signal_name, command.c_str(), sizeof signal_name - 1);
   guard_mapped_files(command + ": ");
 }
+
+void silence_signals() { is_silent = true; }
 
 }  // namespace tessera::process

@@ -20,6 +20,9 @@ void install_terminate_handler();
 /// "tessera multiply", for the line that a handler prints.
 void set_signal_name(const std::string& command);
 
+/// No line any more: the process is one of several that a launcher ends by signals.
+void silence_signals();
+
 /// A noted signal, thrown at points where work can stop. Not an Error, so that only the command's
 /// own handler catches it.
 struct Interrupted : std::exception {

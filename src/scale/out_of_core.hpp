@@ -3,27 +3,16 @@
 // product: a sum that is cut along K continues the same chain. Called by `tessera multiply`.
 #pragma once
 
-#include <functional>
-
-#include "io/matrix_file.hpp"
-#include "tessera/matmul/plan.hpp"
-#include "tessera/scale/plan.hpp"
+#include "block_work.hpp"
 
 namespace tessera::scale {
-
-/// An operand, and the check of each piece of it before its conversion.
-struct Source {
-  const MatrixFile* file = nullptr;
-  std::function<void(const Array&, index_t, index_t)> examine = {};
-};
 
 struct OutOfCore {
   Schedule schedule;
   Types types;
   Plan plan;  ///< for the whole product: algorithm, threads, alpha, beta
   Source a, b, c0;
-  /// Accepts a finished part of C: its elements, and the row and column of the first.
-  std::function<void(const Array&, index_t, index_t)> write;
+  Write write;
   /// Blocks that need no work, by their numbers in the order of the schedule.
   std::function<bool(index_t)> is_finished = [](index_t) { return false; };
   /// Receives the number of a block after `write` has accepted all of its parts.

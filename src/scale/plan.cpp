@@ -2,10 +2,13 @@
 #include "tessera/scale/plan.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <map>
+#include <tuple>
 
 #include "boxes.hpp"
+#include "depth_unit.hpp"
 #include "real.hpp"
+#include "steps.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/scale/bounds.hpp"
@@ -30,30 +33,13 @@ void check(const Request& request) {
                 cat(request.memory));
 }
 
-/// How often slices of A and of B are loaded into the buffers of one rank, and how often each
-/// element is loaded.
-struct Loads {
-  index_t slices_a = 0, slices_b = 0;
-  double times_a = 1, times_b = 1;
-};
-
-Loads loads_of(const Schedule& s, const Types& types) {
-  Loads out;
-  const double a = real(s.shape.M) * real(s.shape.K) * size_of(types.a);
-  const double b = real(s.shape.K) * real(s.shape.N) * size_of(types.b);
-  if (a > 0) out.times_a = s.read_a / a;
-  if (b > 0) out.times_b = s.read_b / b;
-  out.slices_a = s.slices() * std::llround(real(s.blocks_down()) * out.times_a);
-  out.slices_b = s.slices() * std::llround(real(s.blocks_across()) * out.times_b);
-  return out;
-}
-
-std::size_t largest(const std::vector<Box>& boxes) {
-  const auto volume = [](const Box& b) { return real(b.m()) * real(b.n()) * real(b.k()); };
-  const auto at = std::max_element(boxes.begin(), boxes.end(), [&](const Box& a, const Box& b) {
+const RankPart& largest(const std::vector<RankPart>& ranks) {
+  const auto volume = [](const RankPart& r) {
+    return real(r.box.m()) * real(r.box.n()) * real(r.box.k());
+  };
+  return *std::max_element(ranks.begin(), ranks.end(), [&](const RankPart& a, const RankPart& b) {
     return volume(a) < volume(b);
   });
-  return static_cast<std::size_t>(at - boxes.begin());
 }
 
 /// Lower bound of the bytes that all ranks receive: what any split must send, and what a small
@@ -68,6 +54,135 @@ double bound_of(const Request& request) {
   const double words =
       std::max(words_received_bound(s, request.ranks), words_moved_bound(each, S) - S);
   return word * words * request.ranks;
+}
+
+/// Where K may be cut. Instructions of bf16 sum pairs of products, and those of a tile unit more.
+index_t unit_of(const Request& request) {
+  if (request.chains == Chains::whole) return std::max<index_t>(1, request.shape.K);
+  const bool paired = request.types.in_a == DType::bf16 || request.types.in_b == DType::bf16;
+  return paired ? kDepthUnit : 1;
+}
+
+void add_held(const Shares& shares, index_t element, ScalePlan& plan) {
+  for (const Share& share : shares.all)
+    plan.ranks[static_cast<std::size_t>(share.owner)].held +=
+        share.part.rows() * share.part.cols() * element;
+}
+
+/// The schedule of each box, with the same memory for all; many boxes are alike.
+void add_schedules(ScalePlan& plan) {
+  const Request& request = plan.request;
+  index_t most = 0;
+  for (const RankPart& part : plan.ranks) most = std::max(most, part.held);
+  if (most >= request.memory)
+    throw Error(Category::resource, "the memory of a rank is too small for its share of A and B",
+                cat("more than ", bytes_text(most)), bytes_text(request.memory),
+                "allow more memory, or use more ranks");
+  std::map<std::tuple<index_t, index_t, index_t, bool>, Schedule> known;
+  for (RankPart& part : plan.ranks) {
+    const Box& box = part.box;
+    const bool reads_c0 = request.reads_c0 && box.k1 == request.shape.K;
+    const auto key = std::tuple(box.m(), box.n(), box.k(), reads_c0);
+    auto at = known.find(key);
+    if (at == known.end()) {
+      const Shape shape{box.m(), box.n(), box.k()};
+      at = known
+               .emplace(key, plan_schedule({shape, request.types, request.memory - most, reads_c0,
+                                            request.chains}))
+               .first;
+    }
+    part.schedule = at->second;
+    part.memory = part.held + part.schedule.memory;
+  }
+}
+
+enum class Operand { a, b };
+
+/// How many slices of a box have elements of [from, to) along one extent.
+index_t slices_in(index_t from, index_t to, index_t begin, index_t slice) {
+  if (from >= to || slice <= 0) return 0;
+  return (to - 1 - begin) / slice - (from - begin) / slice + 1;
+}
+
+/// Bytes and messages of A or B: each share goes to the other users of its cell.
+void add_operand(const Shares& shares, Operand operand, ScalePlan& plan) {
+  const bool is_a = operand == Operand::a;
+  const index_t element = size_of(is_a ? plan.request.types.in_a : plan.request.types.in_b);
+  for (const Share& share : shares.all) {
+    RankPart& owner = plan.ranks[static_cast<std::size_t>(share.owner)];
+    for (const int user : shares.users[static_cast<std::size_t>(share.cell)]) {
+      if (user == share.owner) continue;
+      RankPart& to = plan.ranks[static_cast<std::size_t>(user)];
+      const Part p = common(share.part, is_a ? part_of_a(to.box) : part_of_b(to.box));
+      const double bytes = real(p.rows()) * real(p.cols()) * real(element);
+      const Schedule& s = to.schedule;
+      const index_t loads = is_a ? s.loads_of_a() : s.loads_of_b();
+      owner.sent += bytes * real(loads);
+      to.received += bytes * real(loads);
+      to.messages +=
+          loads * slices_in(p.i0, p.i1, is_a ? to.box.m0 : to.box.k0, is_a ? s.block_m : s.depth) *
+          slices_in(p.j0, p.j1, is_a ? to.box.k0 : to.box.n0, is_a ? s.depth : s.block_n);
+    }
+  }
+}
+
+/// Bytes and messages of sums.
+void add_sums(ScalePlan& plan) {
+  const double element = size_of(plan.request.types.sum);
+  std::map<index_t, std::vector<RankPart*>> beginning;  // ranks by the beginning of their K
+  for (RankPart& part : plan.ranks)
+    if (part.box.k0 > 0) beginning[part.box.k0].push_back(&part);
+  for (RankPart& from : plan.ranks) {
+    const auto next = beginning.find(from.box.k1);
+    if (next == beginning.end()) continue;
+    for (RankPart* const to : next->second) {
+      const Part shared = common(part_of_c(from.box), part_of_c(to->box));
+      if (shared.is_empty()) continue;
+      const double bytes = real(shared.rows()) * real(shared.cols()) * element;
+      from.sent += bytes, to->received += bytes;
+      to->messages += slices_in(shared.i0, shared.i1, from.box.m0, from.schedule.block_m) *
+                      slices_in(shared.j0, shared.j1, from.box.n0, from.schedule.block_n);
+    }
+  }
+}
+
+/// Bytes and messages of finished sums that other ranks own.
+void add_results(const Shares& c, ScalePlan& plan) {
+  const double element = size_of(plan.request.types.sum);
+  for (RankPart& from : plan.ranks) {
+    if (from.box.k1 != plan.request.shape.K) continue;
+    for (const Share& share : c.all) {
+      RankPart& to = plan.ranks[static_cast<std::size_t>(share.owner)];
+      const Part p = common(part_of_c(from.box), share.part);
+      if (&to == &from || p.is_empty()) continue;
+      const double bytes = real(p.rows()) * real(p.cols()) * element;
+      from.sent += bytes, to.received += bytes;
+      to.messages += slices_in(p.i0, p.i1, from.box.m0, from.schedule.block_m) *
+                     slices_in(p.j0, p.j1, from.box.n0, from.schedule.block_n);
+    }
+  }
+}
+
+void hold_sums(const ScalePlan& plan, RankPart& part) {
+  part.held += part.box.m() * part.box.n() * size_of(plan.request.types.sum);
+}
+
+/// Schedules, and what the ranks exchange.
+void complete(const Shares& a, const Shares& b, const Shares& c, ScalePlan& plan) {
+  add_schedules(plan);
+  plan.schedule = largest(plan.ranks).schedule;
+  add_operand(a, Operand::a, plan);
+  add_operand(b, Operand::b, plan);
+  add_sums(plan);
+  add_results(c, plan);
+  for (const RankPart& part : plan.ranks) {
+    plan.sent += part.received;
+    plan.worst_received = std::max(plan.worst_received, part.received);
+    plan.worst_moved = std::max(plan.worst_moved, (part.sent + part.received) / 2);
+    plan.messages += part.messages;
+    plan.memory = std::max(plan.memory, part.memory);
+  }
+  plan.sent_bound = bound_of(plan.request);
 }
 
 ScalePlan::Time forecast(const ScalePlan& plan) {
@@ -109,7 +224,45 @@ std::string limit_of(const ScalePlan& plan) {
   return longest == t.network ? "network" : "disk";
 }
 
+/// Is there a rank that continues sums and passes them on?
+bool cuts_k_twice(const ScalePlan& plan) {
+  return std::any_of(plan.ranks.begin(), plan.ranks.end(), [&](const RankPart& part) {
+    return part.box.k0 > 0 && part.box.k1 < plan.request.shape.K;
+  });
+}
+
+ScalePlan plan_with(const Request& request, CutsOfK k) {
+  ScalePlan plan;
+  plan.request = request;
+  for (const Box& box : cut_into_boxes(request.shape, request.ranks, unit_of(request), k))
+    plan.ranks.push_back({box});
+  const Shares a = shares_of_a(plan), b = shares_of_b(plan);
+  if (request.ranks > 1) {
+    add_held(a, size_of(request.types.in_a), plan);
+    add_held(b, size_of(request.types.in_b), plan);
+    for (RankPart& part : plan.ranks) {
+      if (passes_sums_on(part.box, request.shape)) hold_sums(plan, part);
+    }
+  }
+  complete(a, b, {}, plan);
+  return plan;
+}
+
 }  // namespace
+
+bool passes_sums_on(const Box& box, const Shape& shape) { return box.k() > 0 && box.k() < shape.K; }
+
+Shares shares_of_a(const ScalePlan& plan) {
+  std::vector<Part> parts;
+  for (const RankPart& each : plan.ranks) parts.push_back(part_of_a(each.box));
+  return equal_shares(parts, Divided::by_rows);
+}
+
+Shares shares_of_b(const ScalePlan& plan) {
+  std::vector<Part> parts;
+  for (const RankPart& each : plan.ranks) parts.push_back(part_of_b(each.box));
+  return equal_shares(parts, Divided::by_columns);
+}
 
 Types types_of(DType in) {
   Types out;
@@ -126,51 +279,17 @@ double ScalePlan::flops() const {
 double ScalePlan::ratio_to_bound() const { return sent_bound > 0 ? sent / sent_bound : 1; }
 
 double ScalePlan::worst_ratio() const {
-  return sent_bound > 0 ? worst_received * request.ranks / sent_bound : 1;
+  return sent_bound > 0 ? worst_moved * request.ranks / sent_bound : 1;
 }
 
 ScalePlan make_scale_plan(const Request& request) {
   check(request);
+  ScalePlan plan = plan_with(request, CutsOfK::any);
+  if (cuts_k_twice(plan)) {
+    ScalePlan other = plan_with(request, CutsOfK::one);
+    if (other.worst_moved < plan.worst_moved) plan = std::move(other);
+  }
   const Types& types = request.types;
-  ScalePlan plan;
-  plan.request = request;
-  const auto boxes = cut_into_boxes(request.shape, request.ranks);
-  const auto received = received_by(boxes);
-  // A rank keeps its share of its part of A and B and sends it to the others.
-  std::vector<index_t> held(boxes.size(), 0);
-  if (request.ranks > 1) {
-    for (std::size_t n = 0; n < boxes.size(); ++n) {
-      const Box& box = boxes[n];
-      held[n] = static_cast<index_t>(
-          (real(box.m()) * real(box.k()) - received[n].a) * size_of(types.in_a) +
-          (real(box.k()) * real(box.n()) - received[n].b) * size_of(types.in_b));
-    }
-  }
-  const Box& box = boxes[largest(boxes)];
-  const index_t most_held = *std::max_element(held.begin(), held.end());
-  if (most_held >= request.memory)
-    throw Error(Category::resource, "the memory of a rank is too small for its share of A and B",
-                cat("more than ", bytes_text(most_held)), bytes_text(request.memory),
-                "allow more memory, or use more ranks");
-  plan.schedule = plan_schedule({{box.m(), box.n(), box.k()},
-                                 types,
-                                 request.memory - most_held,
-                                 request.reads_c0,
-                                 request.chains});
-  const Loads loads = loads_of(plan.schedule, types);
-  for (std::size_t n = 0; n < boxes.size(); ++n) {
-    const Received& r = received[n];
-    RankPart part{boxes[n], 0, 0, held[n] + plan.schedule.memory};
-    part.received = r.a * size_of(types.in_a) * loads.times_a +
-                    r.b * size_of(types.in_b) * loads.times_b + r.c * size_of(types.sum);
-    part.messages = r.partners_a * loads.slices_a + r.partners_b * loads.slices_b + r.partners_c;
-    plan.sent += part.received;
-    plan.worst_received = std::max(plan.worst_received, part.received);
-    plan.messages += part.messages;
-    plan.memory = std::max(plan.memory, part.memory);
-    plan.ranks.push_back(part);
-  }
-  plan.sent_bound = bound_of(request);
   const Shape& s = request.shape;
   if (request.ranks == 1) {
     plan.read = plan.schedule.read(), plan.written = plan.schedule.written;
@@ -182,6 +301,17 @@ ScalePlan make_scale_plan(const Request& request) {
   }
   plan.time = forecast(plan);
   plan.limit = limit_of(plan);
+  return plan;
+}
+
+ScalePlan plan_of_boxes(const Request& request, const std::vector<Box>& boxes, const Shares& a,
+                        const Shares& b, const Shares& c) {
+  check(request);
+  ScalePlan plan;
+  plan.request = request;
+  for (const Box& box : boxes) plan.ranks.push_back({box});
+  for (RankPart& part : plan.ranks) hold_sums(plan, part);
+  complete(a, b, c, plan);
   return plan;
 }
 

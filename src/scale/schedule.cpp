@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "depth_unit.hpp"
 #include "real.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
@@ -15,9 +16,6 @@ namespace tessera::scale {
 
 namespace {
 
-/// Slices along K are multiples of the depth of the widest tile unit instruction: another cut would
-/// round sums of bf16 and bytes differently.
-constexpr index_t kDepthUnit = 64;
 /// A slice needs two buffers, so that one is read while the other is multiplied.
 constexpr index_t kBuffers = 2;
 /// The least depth of slices, if a sixteenth of the side of a tile of sums allows it: short pieces
@@ -92,14 +90,8 @@ class Search {
     out.resident = resident, out.shape = request_.shape;
     out.block_m = block_m, out.block_n = block_n, out.depth = depth, out.memory = memory;
     const Types& types = request_.types;
-    const double down = real(out.blocks_down()), across = real(out.blocks_across());
-    // A resident operand is read once, and so is a block that is needed again next, with all of K
-    // in one slice.
-    const bool whole = depth >= K_, columns = resident == Resident::columns_of_b;
-    const bool keeps_a = whole && (!columns || down == 1);
-    const bool keeps_b = whole && (columns || across == 1);
-    out.read_a = real(M_) * real(K_) * size_of(types.a) * (keeps_a ? 1 : across);
-    out.read_b = real(K_) * real(N_) * size_of(types.b) * (keeps_b ? 1 : down);
+    out.read_a = real(M_) * real(K_) * size_of(types.a) * real(out.loads_of_a());
+    out.read_b = real(K_) * real(N_) * size_of(types.b) * real(out.loads_of_b());
     out.read_c0 = request_.reads_c0 ? real(M_) * real(N_) * size_of(types.c0) : 0;
     out.written = real(M_) * real(N_) * size_of(types.out);
     return out;
@@ -207,6 +199,18 @@ double bound_of(const ScheduleRequest& request) {
 }
 
 }  // namespace
+
+// A resident operand is loaded once, and so is a block that is needed again next, with all of K in
+// one slice.
+index_t Schedule::loads_of_a() const {
+  const bool stays = resident != Resident::columns_of_b || blocks_down() == 1;
+  return depth >= shape.K && stays ? 1 : blocks_across();
+}
+
+index_t Schedule::loads_of_b() const {
+  const bool stays = resident == Resident::columns_of_b || blocks_across() == 1;
+  return depth >= shape.K && stays ? 1 : blocks_down();
+}
 
 std::string_view name(Resident resident) {
   switch (resident) {

@@ -9,6 +9,8 @@
 //   TESSERA_FAULT_REPORT=FILE     gets one line with the call's number for each fault or place
 //
 //   TESSERA_FAULT_FROM=main       counts from main on
+//   TESSERA_FAULT_FILES=TEXT      of reads, writes, flushes and reservations, counts only those of
+//                                 open files with this text in their names
 //
 // Counting begins before main, with the first call of the libraries' own start-up, unless told
 // otherwise.
@@ -51,6 +53,7 @@ struct Wish {
   int code = 0;  ///< errno; 0 means a short transfer
   const char* report = nullptr;
   bool from_main = false;
+  const char* files = nullptr;
 };
 
 std::atomic<bool> main_has_begun{false};
@@ -71,6 +74,7 @@ Wish parsed(const char* text) {
   }
   out.report = std::getenv("TESSERA_FAULT_REPORT");
   out.from_main = std::getenv("TESSERA_FAULT_FROM") != nullptr;
+  out.files = std::getenv("TESSERA_FAULT_FILES");
   return out;
 }
 
@@ -115,10 +119,22 @@ bool new_place() {
 
 thread_local bool looking = false;  // backtrace allocates, too
 
-/// Counts a call of `kind`. True when it is to fail; errno is set.
-bool fails(Kind kind) {
+/// True if an open file has a text in its name.
+bool is_named(int file, const char* text) {
+  char link[40], name[4096];
+  std::snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+  const int saved = errno;
+  const auto size = syscall(SYS_readlink, link, name, sizeof name - 1);
+  errno = saved;
+  name[size < 0 ? 0 : size] = '\0';
+  return std::strstr(name, text) != nullptr;
+}
+
+/// Counts a call of `kind`, on an open file if it has one. True when it is to fail; errno is set.
+bool fails(Kind kind, int file = -1) {
   static std::atomic<long> calls{0};
   const Wish& w = wish();
+  if (kind == w.kind && file >= 0 && w.files != nullptr && !is_named(file, w.files)) return false;
   if (kind != w.kind || looking || (w.from_main && !main_has_begun)) return false;
   const long number = ++calls;
   if (w.places) {
@@ -135,8 +151,8 @@ bool fails(Kind kind) {
 
 /// A read or write: fails, or is cut to one byte.
 template <class Call>
-ssize_t transfer(Kind kind, std::size_t size, Call call) {
-  if (!fails(kind)) return call(size);
+ssize_t transfer(Kind kind, int file, std::size_t size, Call call) {
+  if (!fails(kind, file)) return call(size);
   if (wish().code != 0) return -1;
   return call(size < 1 ? size : 1);
 }
@@ -251,32 +267,33 @@ int memfd_create(const char* name, unsigned flags) {  // waits for nothing, so n
 }
 
 ssize_t read(int file, void* to, std::size_t size) {
-  return transfer(Kind::read, size, [&](std::size_t n) { return syscall(SYS_read, file, to, n); });
+  return transfer(Kind::read, file, size,
+                  [&](std::size_t n) { return syscall(SYS_read, file, to, n); });
 }
 
 ssize_t pread(int file, void* to, std::size_t size, off_t at) {
-  return transfer(Kind::read, size,
+  return transfer(Kind::read, file, size,
                   [&](std::size_t n) { return syscall(SYS_pread64, file, to, n, at); });
 }
 
 ssize_t recv(int socket, void* to, std::size_t size, int flags) {
-  return transfer(Kind::read, size, [&](std::size_t n) {
+  return transfer(Kind::read, socket, size, [&](std::size_t n) {
     return syscall(SYS_recvfrom, socket, to, n, flags, nullptr, nullptr);
   });
 }
 
 ssize_t write(int file, const void* from, std::size_t size) {
-  return transfer(Kind::write, size,
+  return transfer(Kind::write, file, size,
                   [&](std::size_t n) { return syscall(SYS_write, file, from, n); });
 }
 
 ssize_t pwrite(int file, const void* from, std::size_t size, off_t at) {
-  return transfer(Kind::write, size,
+  return transfer(Kind::write, file, size,
                   [&](std::size_t n) { return syscall(SYS_pwrite64, file, from, n, at); });
 }
 
 ssize_t send(int socket, const void* from, std::size_t size, int flags) {
-  return transfer(Kind::write, size, [&](std::size_t n) {
+  return transfer(Kind::write, socket, size, [&](std::size_t n) {
     return syscall(SYS_sendto, socket, from, n, flags, nullptr, 0);
   });
 }
@@ -288,10 +305,12 @@ int fflush(std::FILE* stream) {
              : real(stream);
 }
 
-int fsync(int file) { return fails(Kind::flush) ? -1 : static_cast<int>(syscall(SYS_fsync, file)); }
+int fsync(int file) {
+  return fails(Kind::flush, file) ? -1 : static_cast<int>(syscall(SYS_fsync, file));
+}
 
 int fdatasync(int file) {
-  return fails(Kind::flush) ? -1 : static_cast<int>(syscall(SYS_fdatasync, file));
+  return fails(Kind::flush, file) ? -1 : static_cast<int>(syscall(SYS_fdatasync, file));
 }
 
 int rename(const char* from, const char* to) {
@@ -309,17 +328,19 @@ int link(const char* from, const char* to) {
 }
 
 int ftruncate(int file, off_t size) {
-  return fails(Kind::reserve) ? -1 : static_cast<int>(syscall(SYS_ftruncate, file, size));
+  return fails(Kind::reserve, file) ? -1 : static_cast<int>(syscall(SYS_ftruncate, file, size));
 }
 
 int fallocate(int file, int mode, off_t at, off_t size) {
-  return fails(Kind::reserve) ? -1 : static_cast<int>(syscall(SYS_fallocate, file, mode, at, size));
+  return fails(Kind::reserve, file)
+             ? -1
+             : static_cast<int>(syscall(SYS_fallocate, file, mode, at, size));
 }
 
 int posix_fallocate(int file, off_t at, off_t size) {
   static auto* const real = behind<int(int, off_t, off_t)>("posix_fallocate");
   const int saved = errno;
-  const bool failed = fails(Kind::reserve);
+  const bool failed = fails(Kind::reserve, file);
   errno = saved;
   return failed ? wish().code : real(file, at, size);
 }

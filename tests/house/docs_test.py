@@ -13,7 +13,7 @@
 An indented block, which nothing would run, is refused: every block has fences.
 
 `<!-- not run: reason -->` in the line before a block leaves it out, `<!-- run with NumPy and without a sanitizer: reason -->`
-where one of the two is not so; such blocks are listed. `python3` is one that has NumPy, where there is one.
+where one of the two is not so, `<!-- run with Open MPI: reason -->` where it was not there at the build; such blocks are listed. `python3` is one that has NumPy, where there is one.
 """
 import os
 import pathlib
@@ -50,6 +50,15 @@ def numpy_unsanitized():
     return numpy_python() is not None and not any("-fsanitize" in flag for flag in flags())
 
 
+def has_mpi():
+    return shutil.which("mpirun") is not None and any(cases.options.build.glob("lib*/**/libtessera_openmpi.so"))
+
+
+# A program may start more ranks than there are cores, as any user.
+MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+       "OMPI_MCA_mpi_yield_when_idle": "1"}
+
+
 def blocks(text):
     """(line number, kind, info, body, stdout of a program or None, reason not to run or None) of each block."""
     found = list(BLOCK.finditer("\n" + text))
@@ -63,8 +72,8 @@ def blocks(text):
                              "it; what a program prints is a text block behind it")
     for match in found:
         before = match["before"].strip()
-        reason = re.fullmatch(r"<!-- (not run|run with NumPy and without a sanitizer): (.+) -->", before)
-        runs = reason is None or (reason[1] != "not run" and numpy_unsanitized())
+        reason = re.fullmatch(r"<!-- (not run|run with NumPy and without a sanitizer|run with Open MPI): (.+) -->", before)
+        runs = reason is None or {"not run": lambda: False, "run with Open MPI": has_mpi}.get(reason[1], numpy_unsanitized)()
         number = text.count("\n", 0, match.start("body") - 1)
         yield number, match["kind"], match["info"].strip(), match["body"], match["output"], None if runs else reason[2]
 
@@ -114,7 +123,7 @@ class Documents(unittest.TestCase):
                 (folder / "tools" / name).write_text(f'#!/bin/sh\nexec {command} "$@"\n')
                 (folder / "tools" / name).chmod(0o755)
         env = {**os.environ, "PATH": f"{folder / 'tools'}:{build / 'bin'}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8", "TESSERA_SOURCE": str(cases.ROOT),
-               "XDG_STATE_HOME": str(folder / "state")}
+               "XDG_STATE_HOME": str(folder / "state"), **MPI}
         for number, kind, info, body, output, reason in blocks(document.read_text(encoding="utf-8")):
             place = f"{document.relative_to(cases.ROOT)}:{number}"
             if reason:

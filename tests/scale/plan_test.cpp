@@ -67,41 +67,52 @@ TEST(ScaleBoxes, AreOfEqualVolume) {
   }
 }
 
-// What a rank receives, counted element by element.
-TEST(ScaleBoxes, ReceiveWhatACountOfUsersSays) {
-  const Shape shape{12, 9, 10};
-  for (const int ranks : {1, 2, 3, 5, 7, 8, 11}) {
-    const auto boxes = cut_into_boxes(shape, ranks);
-    const auto received = received_by(boxes);
-    for (std::size_t rank = 0; rank < boxes.size(); ++rank) {
-      double a = 0, b = 0, c = 0;
-      const auto add = [&](double& sum, index_t i0, index_t i1, index_t j0, index_t j1,
-                           const auto& uses) {
-        for (index_t i = i0; i < i1; ++i) {
-          for (index_t j = j0; j < j1; ++j) {
-            const auto users = std::count_if(boxes.begin(), boxes.end(),
-                                             [&](const Box& x) { return uses(x, i, j); });
-            sum += 1 - 1.0 / static_cast<double>(users);
+TEST(ScaleBoxes, CutKAtMultiplesOfAUnit) {
+  for (const Shape& shape : {Shape{100, 90, 1000}, {1, 1, 640}, {3, 2, 64}, {7, 7, 65}}) {
+    for (const index_t unit : {64, 1000}) {
+      for (int ranks = 1; ranks <= 20; ++ranks) {
+        double all = 0;
+        for (const Box& box : cut_into_boxes(shape, ranks, unit)) {
+          all += volume(box);
+          EXPECT_EQ(box.k0 % unit, 0);
+          if (box.k1 != shape.K) {
+            EXPECT_EQ(box.k1 % unit, 0);
           }
         }
-      };
-      const auto in = [](index_t at, index_t begin, index_t end) {
-        return begin <= at && at < end;
-      };
-      const Box& own = boxes[rank];
-      add(a, own.m0, own.m1, own.k0, own.k1, [&](const Box& x, index_t i, index_t j) {
-        return in(i, x.m0, x.m1) && in(j, x.k0, x.k1);
-      });
-      add(b, own.k0, own.k1, own.n0, own.n1, [&](const Box& x, index_t i, index_t j) {
-        return in(i, x.k0, x.k1) && in(j, x.n0, x.n1);
-      });
-      add(c, own.m0, own.m1, own.n0, own.n1, [&](const Box& x, index_t i, index_t j) {
-        return in(i, x.m0, x.m1) && in(j, x.n0, x.n1);
-      });
-      EXPECT_NEAR(received[rank].a, a, 1e-9);
-      EXPECT_NEAR(received[rank].b, b, 1e-9);
-      EXPECT_NEAR(received[rank].c, c, 1e-9);
+        EXPECT_EQ(all, volume({0, shape.M, 0, shape.N, 0, shape.K}));
+      }
     }
+  }
+}
+
+// What a rank receives and sends, counted element by element: all but one of an element's users
+// receive it, and all but the first of those who sum an element of C.
+TEST(ScalePlan, CountsWhatEachElementsUsersReceive) {
+  const Shape shape{12, 9, 10};
+  for (const int ranks : {1, 2, 3, 5, 7, 8, 11}) {
+    const ScalePlan plan = plan_of(shape, ranks);
+    double elements = 0;
+    const auto add = [&](index_t rows, index_t cols, const auto& uses) {
+      for (index_t i = 0; i < rows; ++i) {
+        for (index_t j = 0; j < cols; ++j)
+          elements += static_cast<double>(
+              std::count_if(plan.ranks.begin(), plan.ranks.end(),
+                            [&](const RankPart& x) { return uses(x.box, i, j); }) -
+              1);
+      }
+    };
+    const auto in = [](index_t at, index_t begin, index_t end) { return begin <= at && at < end; };
+    add(shape.M, shape.K,
+        [&](const Box& x, index_t i, index_t j) { return in(i, x.m0, x.m1) && in(j, x.k0, x.k1); });
+    add(shape.K, shape.N,
+        [&](const Box& x, index_t i, index_t j) { return in(i, x.k0, x.k1) && in(j, x.n0, x.n1); });
+    add(shape.M, shape.N,
+        [&](const Box& x, index_t i, index_t j) { return in(i, x.m0, x.m1) && in(j, x.n0, x.n1); });
+    double sent = 0, received = 0;
+    for (const RankPart& part : plan.ranks) sent += part.sent, received += part.received;
+    EXPECT_EQ(received, 4 * elements) << ranks;
+    EXPECT_EQ(sent, received) << ranks;
+    EXPECT_EQ(plan.sent, received) << ranks;
   }
 }
 

@@ -41,6 +41,10 @@ index_t other_names(const std::string& path);
 class AtomicFile {
  public:
   AtomicFile(std::string path, Overwrite overwrite, Unfinished unfinished = Unfinished::remove);
+  /// A file that another process has begun and will commit; `tag` is its tag(). It must be visible
+  /// here, beside the same path.
+  static AtomicFile joined(std::string path, std::string_view tag);
+  AtomicFile(AtomicFile&&) noexcept;
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -51,6 +55,10 @@ class AtomicFile {
   void write_at(index_t offset, const void* bytes, std::size_t size);
   /// Reserves disk space for a file of `size` bytes, so that a full disk is known now.
   void reserve(index_t size);
+  /// What distinguishes the temporary from those of other processes, in at most 31 characters.
+  std::string tag() const;
+  /// Writes through to the disk what this process has written.
+  void flush();
   /// Flushes, renames, flushes the folder. Call once; no write may follow.
   void commit();
 
@@ -60,6 +68,8 @@ class AtomicFile {
   bool is_regular() const;
 
  private:
+  AtomicFile();
+
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -59,6 +59,9 @@ struct Schedule {
   index_t slices() const { return depth > 0 ? (shape.K + depth - 1) / depth : 0; }
   double read() const { return read_a + read_b + read_c0; }
   double moved() const { return read() + written; }
+  /// How often each element of A and of B is loaded: each block is, unless the one before has it.
+  index_t loads_of_a() const;
+  index_t loads_of_b() const;
   bool operator==(const Schedule&) const = default;
 };
 
@@ -78,12 +81,15 @@ struct ScheduleRequest {
 /// Throws Error(resource) that names the least memory where none fits.
 Schedule plan_schedule(const ScheduleRequest& request);
 
-/// One rank's part.
+/// One rank's part. Sums that are cut along K continue on the rank with the next range of K, which
+/// receives them: each chain of multiply-adds stays whole.
 struct RankPart {
   Box box;
-  double received = 0;   ///< bytes from other ranks
-  index_t messages = 0;  ///< received
-  index_t memory = 0;    ///< bytes
+  Schedule schedule;              ///< of the box
+  double sent = 0, received = 0;  ///< bytes, to and from other ranks
+  index_t messages = 0;           ///< received
+  index_t held = 0;               ///< bytes of its shares of A and B, and of sums that pass on
+  index_t memory = 0;             ///< all bytes
 };
 
 /// What the machines do in a second. 0: unknown, no time is forecast from it.
@@ -112,6 +118,7 @@ struct ScalePlan {
   double sent = 0;               ///< bytes between ranks, all together
   double sent_bound = 0;         ///< which no way of P ranks goes below
   double worst_received = 0;     ///< bytes that the busiest rank receives
+  double worst_moved = 0;        ///< half of the bytes that the busiest rank sends and receives
   index_t messages = 0;          ///< all ranks together
   index_t memory = 0;            ///< bytes of the rank that needs most
   double read = 0, written = 0;  ///< bytes of files, all ranks together
@@ -124,7 +131,7 @@ struct ScalePlan {
   double flops() const;
   /// sent / sent_bound, 1 where nothing must be sent.
   double ratio_to_bound() const;
-  /// The same of the busiest rank.
+  /// The same of the rank that sends and receives most.
   double worst_ratio() const;
 };
 
