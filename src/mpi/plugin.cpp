@@ -76,7 +76,7 @@ int ticket_of(State& s) {
 }
 
 /// The lines as one element of a type. A line may have more bytes than an int counts.
-int type_of(State& s, const tessera_mpi_lines& lines, MPI_Datatype* out) {
+int type_of(State& s, const TesseraMpiLines& lines, MPI_Datatype* out) {
   constexpr int64_t kChunk = 1 << 30;
   const auto chunks = static_cast<int>(lines.bytes / kChunk);
   const auto rest = static_cast<int>(lines.bytes % kChunk);
@@ -99,7 +99,7 @@ int type_of(State& s, const tessera_mpi_lines& lines, MPI_Datatype* out) {
 
 /// Calls post(bytes, count, type, request).
 template <class Post>
-int posted(State& s, const tessera_mpi_lines& lines, const Post& post) {
+int posted(State& s, const TesseraMpiLines& lines, const Post& post) {
   const int ticket = ticket_of(s);
   MPI_Request* const request = &s.requests[static_cast<std::size_t>(ticket)];
   const bool together = lines.lines == 1 || lines.bytes == lines.stride;
@@ -114,14 +114,14 @@ int posted(State& s, const tessera_mpi_lines& lines, const Post& post) {
   return code != 0 ? -1 : ticket;
 }
 
-int send(void* state, const tessera_mpi_lines* from, int to, int tag) {
+int send(void* state, const TesseraMpiLines* from, int to, int tag) {
   State& s = of(state);
   return posted(s, *from, [&](void* first, int count, MPI_Datatype type, MPI_Request* request) {
     return MPI_Isend(first, count, type, to, tag, s.communicator, request);
   });
 }
 
-int receive(void* state, const tessera_mpi_lines* to, int from, int tag) {
+int receive(void* state, const TesseraMpiLines* to, int from, int tag) {
   State& s = of(state);
   return posted(s, *to, [&](void* first, int count, MPI_Datatype type, MPI_Request* request) {
     return MPI_Irecv(first, count, type, from, tag, s.communicator, request);
@@ -183,8 +183,8 @@ void end(void* state) {
 
 }  // namespace
 
-const tessera_mpi_calls* tessera_mpi() {
-  static const tessera_mpi_calls table = {
+const TesseraMpiCalls* tessera_mpi() {
+  static const TesseraMpiCalls table = {
       TESSERA_MPI_VERSION, begin,   neighbours, send, receive, barrier, is_done, waiting, least,
       broadcast,           problem, abort_all,  end};
   return &table;

@@ -13,21 +13,21 @@ extern "C" {
 enum { TESSERA_MPI_VERSION = 1 };
 
 /* `lines` runs of `bytes` bytes, `stride` bytes apart. */
-struct tessera_mpi_lines {
+struct TesseraMpiLines {
   void* first;
   int64_t lines, bytes, stride;
 };
 
 /* A call that fails returns a negative number; problem() says why. Tickets are not negative. */
-struct tessera_mpi_calls {
+struct TesseraMpiCalls {
   int version;
   /* Begins on a communicator, given as the integer of MPI_Comm_c2f: on MPI_COMM_WORLD, after
    * MPI_Init where that is needed, if `world` is not 0. The state is for all further calls. */
   void* (*begin)(int world, int communicator, int* rank, int* ranks);
   /* The ranks on this machine that have this key, this one included. All call it together. */
   int (*neighbours)(void* state, int64_t key);
-  int (*send)(void* state, const struct tessera_mpi_lines* from, int to, int tag);
-  int (*receive)(void* state, const struct tessera_mpi_lines* to, int from, int tag);
+  int (*send)(void* state, const struct TesseraMpiLines* from, int to, int tag);
+  int (*receive)(void* state, const struct TesseraMpiLines* to, int from, int tag);
   int (*barrier)(void* state);
   /* 1: done, and the ticket is used up; 0: not yet. */
   int (*is_done)(void* state, int ticket);
@@ -46,7 +46,7 @@ struct tessera_mpi_calls {
 #ifdef __GNUC__
 __attribute__((visibility("default")))
 #endif
-const struct tessera_mpi_calls*
+const struct TesseraMpiCalls*
 tessera_mpi(void);
 
 #ifdef __cplusplus

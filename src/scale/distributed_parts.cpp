@@ -82,16 +82,17 @@ struct Chosen {
 };
 
 Chosen chosen(const Request& request, const Owners& owners, index_t unit) {
-  std::optional<Chosen> best;
+  Chosen best;
   for (const auto& boxes : candidates(request.shape, owners, request.ranks, unit)) {
     if (!are_chains(boxes, request.shape)) continue;
     std::vector<Part> a, b;
     for (const Box& box : boxes) a.push_back(part_of_a(box)), b.push_back(part_of_b(box));
-    Chosen now{{}, shares_of(owners.a, a), shares_of(owners.b, b), shares_of(owners.c, {})};
+    Chosen now;
+    now.a = shares_of(owners.a, a), now.b = shares_of(owners.b, b), now.c = shares_of(owners.c, {});
     now.plan = plan_of_boxes(request, boxes, now.a, now.b, now.c);
-    if (!best || now.plan.sent < best->plan.sent) best = std::move(now);
+    if (best.plan.ranks.empty() || now.plan.sent < best.plan.sent) std::swap(best, now);
   }
-  return std::move(*best);
+  return best;
 }
 
 /// The elements of this rank in one order, which is that of all ranks.

@@ -59,7 +59,7 @@ std::string plugin_file(std::string_view mpi) {
       .string();
 }
 
-const tessera_mpi_calls* loaded_plugin() {
+const TesseraMpiCalls* loaded_plugin() {
   const Launcher* const by = launcher();
   const std::string_view mpi = by == nullptr ? "openmpi" : by->mpi;
   const std::string file = plugin_file(mpi);
@@ -76,8 +76,7 @@ const tessera_mpi_calls* loaded_plugin() {
     const char* const why = dlerror();
     refuse(why != nullptr ? why : "it cannot be loaded");
   }
-  const auto table =
-      reinterpret_cast<const tessera_mpi_calls* (*)()>(dlsym(library, "tessera_mpi"));
+  const auto table = reinterpret_cast<const TesseraMpiCalls* (*)()>(dlsym(library, "tessera_mpi"));
   if (table == nullptr || table()->version != TESSERA_MPI_VERSION)
     refuse(cat(file, " is of another version"));
   return table();
@@ -97,7 +96,7 @@ std::string of_rank(int rank, std::string_view text) {
 }
 
 struct MpiTransport::State {
-  const tessera_mpi_calls* mpi;
+  const TesseraMpiCalls* mpi;
   void* of = nullptr;
 };
 
@@ -109,7 +108,7 @@ MpiTransport::MpiTransport(std::function<void(const std::string&)> say)
                 "start the command by the mpirun of the MPI that the plug-in was built for");
 }
 
-MpiTransport::MpiTransport(const tessera_mpi_calls* mpi, int communicator,
+MpiTransport::MpiTransport(const TesseraMpiCalls* mpi, int communicator,
                            std::function<void(const std::string&)> say)
     : state_(new State{mpi}), say_(std::move(say)) {
   state_->of = mpi->begin(0, communicator, &rank_, &ranks_);
@@ -128,12 +127,12 @@ int MpiTransport::checked(int result) const {
 }
 
 MpiTransport::Ticket MpiTransport::send(const Lines& from, int to, Kind kind) {
-  const tessera_mpi_lines lines{from.first, from.lines, from.bytes, from.stride};
+  const TesseraMpiLines lines{from.first, from.lines, from.bytes, from.stride};
   return checked(state_->mpi->send(state_->of, &lines, to, static_cast<int>(kind)));
 }
 
 MpiTransport::Ticket MpiTransport::receive(const Lines& to, int from, Kind kind) {
-  const tessera_mpi_lines lines{to.first, to.lines, to.bytes, to.stride};
+  const TesseraMpiLines lines{to.first, to.lines, to.bytes, to.stride};
   return checked(state_->mpi->receive(state_->of, &lines, from, static_cast<int>(kind)));
 }
 
@@ -202,7 +201,7 @@ int MpiTransport::neighbours() {
   return checked(state_->mpi->neighbours(state_->of, static_cast<std::int64_t>(key >> 8)));
 }
 
-void matmul(const tessera_mpi_calls* mpi, int communicator, const Distributed<ConstMatrix>& A,
+void matmul(const TesseraMpiCalls* mpi, int communicator, const Distributed<ConstMatrix>& A,
             const Distributed<ConstMatrix>& B, const Distributed<Matrix>& C, double alpha,
             double beta, const Options& options) {
   MpiTransport transport(mpi, communicator, [](const std::string& text) {

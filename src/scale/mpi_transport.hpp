@@ -8,7 +8,7 @@
 
 #include "transport.hpp"
 
-struct tessera_mpi_calls;
+struct TesseraMpiCalls;
 
 namespace tessera::scale {
 
@@ -24,7 +24,7 @@ class MpiTransport final : public Transport {
   /// begun.
   explicit MpiTransport(std::function<void(const std::string&)> say);
   /// On a communicator of a program that has begun MPI, by its number (MPI_Comm_c2f).
-  MpiTransport(const tessera_mpi_calls* mpi, int communicator,
+  MpiTransport(const TesseraMpiCalls* mpi, int communicator,
                std::function<void(const std::string&)> say);
   ~MpiTransport() override;
   MpiTransport(const MpiTransport&) = delete;

@@ -8,7 +8,7 @@
                             `$ command   # exit 2` promises an exit status.
     ```cpp                  with `int main` it is compiled, linked and run; with `file=NAME` it is also kept under that
                             name for the commands of the document. A ```text block right behind it is its stdout.
-                            `fragment` marks one that is no program; `fragment=FILE` must stand in that file as it is.
+                            `fragment` marks one that is no program, or that commands compile; `fragment=FILE` must stand in that file as it is.
 
 An indented block, which nothing would run, is refused: every block has fences.
 
@@ -142,7 +142,8 @@ class Documents(unittest.TestCase):
         name = re.search(r"file=(\S+)", info)
         if name:
             (folder / name[1]).write_text(body)
-        if "int main" not in body or (name and name[1].endswith(".cu")):  # plain CUDA is no C++
+        compiled_later = name and ("fragment" in info or name[1].endswith(".cu"))  # by a command; plain CUDA is no C++
+        if "int main" not in body or compiled_later:
             self.assertTrue(name or "fragment" in info, f"{place}: a cpp block is a program, a file=NAME or marked fragment")
             return
         source = folder / (name[1] if name else "program.cpp")

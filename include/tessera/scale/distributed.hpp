@@ -9,7 +9,7 @@
 #include "tessera/matmul/matrix.hpp"
 #include "tessera/matmul/plan.hpp"
 
-struct tessera_mpi_calls;  // the table of a plug-in: see mpi.hpp
+struct TesseraMpiCalls;  // the table of a plug-in: see mpi.hpp
 
 namespace tessera::scale {
 
@@ -41,7 +41,7 @@ void matmul(Transport& ranks, const Distributed<ConstMatrix>& A, const Distribut
             const Options& options = {});
 
 /// The same by the plug-in for an MPI, on the communicator with this number (MPI_Comm_c2f).
-void matmul(const tessera_mpi_calls* mpi, int communicator, const Distributed<ConstMatrix>& A,
+void matmul(const TesseraMpiCalls* mpi, int communicator, const Distributed<ConstMatrix>& A,
             const Distributed<ConstMatrix>& B, const Distributed<Matrix>& C, double alpha = 1,
             double beta = 0, const Options& options = {});
 

@@ -11,7 +11,7 @@
 
 #include "tessera/scale/distributed.hpp"
 
-extern "C" const struct tessera_mpi_calls* tessera_mpi(void);  // of the plug-in
+extern "C" const struct TesseraMpiCalls* tessera_mpi(void);  // of the plug-in
 
 namespace tessera::mpi {
 
