@@ -19,6 +19,8 @@ namespace {
 
 constexpr int kMostRanks = 1 << 16;
 constexpr index_t kMostExtent = index_t{1} << 38;
+/// A split in which the busiest rank moves less may send this many times as much in all.
+constexpr double kLittleMore = 1.01;
 
 void check(const Request& request) {
   const Shape& s = request.shape;
@@ -287,7 +289,8 @@ ScalePlan make_scale_plan(const Request& request) {
   ScalePlan plan = plan_with(request, CutsOfK::any);
   if (cuts_k_twice(plan)) {
     ScalePlan other = plan_with(request, CutsOfK::one);
-    if (other.worst_moved < plan.worst_moved) plan = std::move(other);
+    if (other.worst_moved < plan.worst_moved && other.sent <= kLittleMore * plan.sent)
+      plan = std::move(other);
   }
   const Types& types = request.types;
   const Shape& s = request.shape;

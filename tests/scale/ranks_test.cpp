@@ -135,7 +135,7 @@ TEST(Ranks, HaveTheBitsOfOneCall) {
 
 TEST(Ranks, HaveTheSameBitsInAnyMemory) {
   for (const DType type : {DType::f32, DType::f64, DType::i8}) {
-    for (const Shape& shape : {Shape{160, 150, 170}, {40, 30, 900}, {200, 180, 20}}) {
+    for (const Shape& shape : {Shape{80, 75, 85}, {40, 30, 450}}) {
       for (int ranks = 1; ranks <= 8; ++ranks) {
         const Types types = types_of(type);
         const index_t data = (shape.M * shape.K + shape.K * shape.N) * size_of(types.in_a) +
