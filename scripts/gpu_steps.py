@@ -9,10 +9,12 @@ import statistics
 import subprocess
 import sys
 
+from cubin import sections
 from kernels import STEPS
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PARTS = ["primitives", "test", "tune", "bench", "ladder", "counters", "sanitize"]
+PARTS = ["primitives", "test", "tune", "bench", "python", "ladder", "counters", "sanitize"]
+MEASURED = ["tune", "bench", "ladder", "counters", "sanitize"]  # by programs whose other code may change
 PRIMITIVES = [f"p{i}" for i in range(1, 12)]  # of gpu_primitives
 CHECKED_AGAIN = ["p3", "p6"]  # at the beginning of a later call: is it still the card, and does it still do the same?
 # What a matrix product by warpgroups is made of; without them it is tried last. Products of f32 need none of these.
@@ -75,6 +77,16 @@ def read_tests(_, said):
     if not (passed := re.search(r"^\[  PASSED  \] (.*)$", said, re.MULTILINE)):
         raise Failed("the tests do not say that they passed")
     return passed[1]
+
+
+def read_python(_, said):
+    """pytest's last lines; on a GPU nothing is skipped for want of one."""
+    if skipped := re.findall(r"^SKIPPED .*NOT tested.*", said, re.MULTILINE):
+        raise Failed(skipped[0])
+    if not last_line(said).startswith("tested on a GPU"):
+        raise Failed("the tests do not say that they passed")
+    passed = re.findall(r"^(\d+ passed)", said, re.MULTILINE)
+    return f"{last_line(said)}; {', '.join(passed)}"
 
 
 def read_sanitizer(_, said):
@@ -182,6 +194,10 @@ def benches(programs):
                   bench("bench", "bench-f32-8192", programs, 200, 8192, FASTEST)]  # verified on the CPU for long
 
 
+def library_beside(programs):
+    return next((each for each in (programs / "libtessera.a", programs.parent / "libtessera.a") if each.exists()), programs / "libtessera.a")
+
+
 def steps(parts, programs):
     """The most valuable first."""
     out = [primitive(programs, f"again-{name}", check=True) for name in CHECKED_AGAIN]
@@ -194,6 +210,7 @@ def steps(parts, programs):
             *tune(programs, "f8e4m3:f32", "4096-NT", 20), *tune(programs, "i8:i32", "4096-NT", 20), *tune(programs, "f16", "4096", 20),
             *tune(programs, "f64", "4096", 30, needs=()),
             *benches(programs),
+            Step("python", "python", [sys.executable, ROOT / "scripts/gpu_python.py", library_beside(programs)], 150, read_python, "python.txt"),
             bench("ladder", "ladder", programs, 150, 4096, LADDER),
             Step("counters", "counters", counter_words(programs), 120, read_counters, "counters.csv"),
             Step("counters", "truth", [ROOT / "scripts/gpu_truth.py", "FILE", "--tessera", programs / "tessera"], 240, read_json, "truth.json")]
@@ -201,12 +218,19 @@ def steps(parts, programs):
     return [step for part in PARTS for step in out if step.part == part and part in parts]
 
 
+def code_of(path, part):
+    """What of a file decides the results of a step: of a program that is measured its kernels, of others every byte."""
+    data = path.read_bytes()
+    kernels = sections(data).get(".nv_fatbin") if part in MEASURED and data[:4] == b"\x7fELF" else None
+    return hashlib.sha256(kernels or data).digest()
+
+
 def key_of(step, gpu):
-    """Of the bytes of every file that the command names, the command and the GPU."""
+    """Of the code of every file that the command names, the command and the GPU."""
     digest = hashlib.sha256(gpu.encode())
     for word in map(str, step.words):
         path = pathlib.Path(word)
         digest.update(b"\0" + (path.name if path.is_absolute() else word).encode())
         if path.is_absolute() and path.is_file():
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
+            digest.update(code_of(path, step.part))
     return digest.hexdigest()[:16]

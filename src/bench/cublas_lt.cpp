@@ -7,6 +7,8 @@
 #include <exception>
 #include <utility>
 
+#include "statistics.hpp"
+
 namespace tessera::bench {
 
 namespace {
@@ -192,31 +194,39 @@ void CublasLt::multiply(const Choice& choice, const void* A, const void* B, void
 std::vector<CublasLt::Choice> fastest_first(
     const std::vector<CublasLt::Choice>& choices,
     const std::function<double(const CublasLt::Choice&, index_t calls)>& seconds) {
-  std::vector<std::pair<double, CublasLt::Choice>> timed;
+  struct Timed {
+    CublasLt::Choice choice;
+    double seconds;  ///< of one call
+    std::vector<double> samples = {};
+  };
+  std::vector<Timed> timed;
   std::exception_ptr first_fault;
   double best = HUGE_VAL;
   for (const auto& choice : choices) {
     try {
       (void)seconds(choice, 1);  // also loads code
-      double each = seconds(choice, 1);
-      if (each < kMuchSlower * best) {
-        const auto calls = static_cast<index_t>(std::clamp(kTimedSeconds / each, 1.0, 1e4));
-        std::array<double, 5> samples{};
-        for (double& sample : samples) sample = seconds(choice, calls) / double(calls);
-        std::nth_element(samples.begin(), samples.begin() + 2, samples.end());
-        each = samples[2];
-      }
-      best = std::min(best, each);
-      timed.emplace_back(each, choice);
+      timed.push_back({choice, seconds(choice, 1)});
+      best = std::min(best, timed.back().seconds);
     } catch (const Error&) {
       if (!first_fault) first_fault = std::current_exception();
     }
   }
   if (timed.empty() && first_fault) std::rethrow_exception(first_fault);
+  // In rounds, because clocks change.
+  for (int round = 0; round < 5; ++round) {
+    for (Timed& each : timed) {
+      if (each.seconds > kMuchSlower * best) continue;
+      const auto calls = static_cast<index_t>(std::clamp(kTimedSeconds / each.seconds, 1.0, 1e4));
+      each.samples.push_back(seconds(each.choice, calls) / static_cast<double>(calls));
+    }
+  }
+  for (Timed& each : timed) {
+    if (!each.samples.empty()) each.seconds = summarize(each.samples).median;
+  }
   std::stable_sort(timed.begin(), timed.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+                   [](const Timed& a, const Timed& b) { return a.seconds < b.seconds; });
   std::vector<CublasLt::Choice> out;
-  for (auto& each : timed) out.push_back(std::move(each.second));
+  for (auto& each : timed) out.push_back(std::move(each.choice));
   return out;
 }
 

@@ -61,8 +61,8 @@ class CublasLt {
 };
 
 /// The choices that run, the fastest first: `seconds` returns the time of this many calls. Each is
-/// timed five times and its median counts; one that is much slower after two calls is not timed
-/// further. If none runs, throws the first one's error.
+/// timed five times, in rounds with the others, and its median counts; one that is much slower
+/// after two calls is not timed further. If none runs, throws the first one's error.
 std::vector<CublasLt::Choice> fastest_first(
     const std::vector<CublasLt::Choice>& choices,
     const std::function<double(const CublasLt::Choice&, index_t calls)>& seconds);

@@ -1,6 +1,8 @@
 // A GPU in a benchmark: see cuda.hpp. Everything runs on one stream.
 #include "cuda.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <charconv>
 #include <chrono>
@@ -10,6 +12,7 @@
 #include "cublas.hpp"
 #include "cublas_lt.hpp"
 #include "nvml.hpp"
+#include "process/clock.hpp"
 #include "shell/json_text.hpp"
 #include "tessera/matmul/cuda.hpp"
 #include "tessera/matmul/matmul.hpp"
@@ -20,6 +23,8 @@ namespace {
 
 /// Time between two queries of a GPU's state.
 constexpr auto kLookAround = std::chrono::milliseconds(1);
+/// A run that takes this long, and longer than at this speed, does not end.
+constexpr double kLongestSeconds = 10, kSlowestFlops = 1e11;
 
 /// A library's product. `choice` numbers the cuBLASLt choices, the fastest is 0; -1: cuBLAS.
 struct CudaPeer {
@@ -88,7 +93,7 @@ class CudaBench : public BenchDevice {
   std::string missing_peers() const override { return missing_; }
 
   void load(const BenchCase& now, const SharedOperands& shared) override;
-  void unload() override { memory_ = {}; }
+  void unload() override { free_memory(); }
   index_t sets() const override { return sets_; }
   void spoil_results() override;
   void copy_results_to(const SharedOperands& shared) override;
@@ -96,6 +101,7 @@ class CudaBench : public BenchDevice {
   Call kernel(const std::string& algorithm, const TileShape& tile) override;
   Call peer(const std::string& name) override;
   double run(const Call& call, index_t count) override;
+  bool hangs() const override { return hangs_; }
   DeviceState state() const override { return state_; }
   double peak_flops(std::string_view units, const shell::Types& types) override;
 
@@ -107,7 +113,8 @@ class CudaBench : public BenchDevice {
   void open_cublas_lt();
   const std::vector<CublasLt::Choice>& lt_choices(Cublas::F32 f32);
   BenchDevice::Call lt_call(const CublasLt::Choice& choice);
-  void watch();
+  void watch(index_t count);
+  void free_memory();
 
   cuda::Device device_;
   cuda::Stream stream_;
@@ -125,7 +132,14 @@ class CudaBench : public BenchDevice {
   OperandPlaces places_{case_};
   cuda::DeviceBuffer memory_;  ///< sets_ times places_.end bytes; empty: nothing is loaded
   index_t sets_ = 1, next_ = 0;
+  bool hangs_ = false;
 };
+
+/// Of a device that hangs the memory is given up: freeing it would wait.
+void CudaBench::free_memory() {
+  if (hangs_) new cuda::DeviceBuffer(std::move(memory_));
+  memory_ = {};
+}
 
 nlohmann::ordered_json CudaBench::description() const {
   nlohmann::ordered_json out = shell::json_object();
@@ -175,7 +189,8 @@ std::vector<Peer> CudaBench::peers() const {
 
 void CudaBench::load(const BenchCase& now, const SharedOperands& shared) {
   if (memory_.data() != nullptr && case_ == now) return;
-  memory_ = {};  // free the old memory first, so that both never exist together
+  if (hangs_) throw Error(Category::unavailable, "a kernel that does not end blocks the device");
+  free_memory();  // the old memory first, so that both never exist together
   lt_choices_ = {};
   case_ = now;
   places_ = OperandPlaces(now);
@@ -260,6 +275,7 @@ BenchDevice::Call CudaBench::lt_call(const CublasLt::Choice& choice) {
 }
 
 double CudaBench::run(const Call& call, index_t count) {
+  if (hangs_) throw Error(Category::unavailable, "a kernel that does not end blocks the device");
   const cuda::OnDevice on(device_.number);  // cuBLAS needs the current device
   begin_.record(stream_);
   for (index_t i = 0; i < count; ++i) {
@@ -267,22 +283,27 @@ double CudaBench::run(const Call& call, index_t count) {
     next_ = next_ + 1 == sets_ ? 0 : next_ + 1;
   }
   end_.record(stream_);
-  watch();
+  watch(count);
   end_.synchronize();
   return cuda::Event::seconds_between(begin_, end_);
 }
 
 /// Queries the device until the run has ended.
-void CudaBench::watch() {
-  if (!nvml_) return;
+void CudaBench::watch(index_t count) {
   DeviceState seen;
   int looks = 0;
+  const auto start = process::Clock::now();
+  const double longest =
+      kLongestSeconds + case_.flops() * static_cast<double>(count) / kSlowestFlops;
   while (!end_.reached()) {
-    if (const double clock = nvml_->sm_clock_hz(); clock > 0) {
+    if (const double clock = nvml_ ? nvml_->sm_clock_hz() : 0; clock > 0) {
       seen.clock_hz += clock, seen.watts += nvml_->power_watts(), ++looks;
       seen.throttle_reasons |= nvml_->throttle_reasons();
     }
     std::this_thread::sleep_for(kLookAround);
+    if (process::seconds_since(start) < longest) continue;
+    hangs_ = true;
+    throw Error(Category::kernel, fmt::format("a kernel did not end within {:.0f} s", longest));
   }
   if (looks > 0) state_ = {seen.clock_hz / looks, seen.watts / looks, seen.throttle_reasons};
 }

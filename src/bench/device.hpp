@@ -58,8 +58,11 @@ class BenchDevice {
   Call algorithm(const std::string& name) { return kernel(name, {}); }
   virtual Call peer(const std::string& name) = 0;
   /// Starts this many calls, each on the next set, waits for them, and returns their total time in
-  /// seconds, by the device's clock.
+  /// seconds, by the device's clock. Throws Error(kernel) if they do not end: then hangs().
   virtual double run(const Call& call, index_t count) = 0;
+  /// A kernel did not end. Nothing on the device will, not even what frees its memory: the program
+  /// leaves by leave_hanging().
+  virtual bool hangs() const { return false; }
   /// The device's state during the latest run that was long enough to observe it.
   virtual DeviceState state() const { return {}; }
 
@@ -67,6 +70,9 @@ class BenchDevice {
   /// Throws Error(unavailable) if that is unknown.
   virtual double peak_flops(std::string_view units, const shell::Types& types) = 0;
 };
+
+/// Ends the program at once if the device hangs, without destructors that would wait for it.
+void leave_hanging(const BenchDevice& device, int exit_code);
 
 /// The contestants of a device. The device and the shared operands must outlive them.
 std::unique_ptr<Contestant> device_algorithm(const std::string& name, BenchDevice& device,

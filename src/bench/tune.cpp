@@ -44,23 +44,24 @@ class FileLock {
   int file_;
 };
 
-/// The peer to compare with, by default the best available.
-std::string peer_of(const TuneRequest& request, const BenchDevice& device,
-                    const shell::Types& types) {
-  if (request.peer == "none") return {};
+/// The peers to compare with: by default the two fastest algorithms of cuBLASLt, and cuBLAS.
+std::vector<std::string> peers_of(const TuneRequest& request, const BenchDevice& device,
+                                  const shell::Types& types) {
+  std::vector<std::string> out;
+  if (request.peer == "none") return out;
   const auto there = device.peers();
   const bool automatic = request.peer == "auto";
-  for (const auto& name : automatic ? std::vector<std::string>{"cublaslt", "cublas"}
+  for (const auto& name : automatic ? std::vector<std::string>{"cublaslt", "cublaslt-2", "cublas"}
                                     : std::vector<std::string>{request.peer}) {
     for (const auto& peer : there) {
-      if (peer.name == name && peer.supports(types)) return name;
+      if (peer.name == name && peer.supports(types)) out.push_back(name);
     }
   }
-  if (!automatic)
+  if (!automatic && out.empty())
     throw Error(Category::unavailable,
                 cat("no peer '", request.peer, "' on ", device.name(), " for ", to_string(types)),
                 {}, device.missing_peers());
-  return {};
+  return out;
 }
 
 struct Result {
@@ -109,16 +110,33 @@ void print_results(const shell::Context& context, const std::vector<Result>& res
 
 }  // namespace
 
-void keep_tuned(const std::string& file, const TunedOn& on, const TunedProduct& product) {
+namespace {
+
+/// Changes a file; what others add at the same time is kept.
+template <class Change>
+void change_file(const std::string& file, const TunedOn& on, const Change& change) {
   std::error_code none;
   if (const auto folder = fs::path(file).parent_path(); !folder.empty())
     fs::create_directories(folder, none);
   const FileLock lock(file);
   Tuning now = read_tuning(file, on).tuning;
-  now.add(product);
+  change(now);
   AtomicFile out(file, Overwrite::replace);
   out.write(to_string(now));
   out.commit();
+}
+
+/// What is left of the candidates without those that are known not to end.
+std::vector<Candidate> ending(std::vector<Candidate> candidates, const Problem& problem,
+                              const Tuning& known) {
+  std::erase_if(candidates, [&](const Candidate& each) { return known.hangs(problem, each); });
+  return candidates;
+}
+
+}  // namespace
+
+void keep_tuned(const std::string& file, const TunedOn& on, const TunedProduct& product) {
+  change_file(file, on, [&](Tuning& now) { now.add(product); });
 }
 
 int tune_on(const shell::Context& context, const TuneRequest& request, BenchDevice& device,
@@ -131,7 +149,7 @@ int tune_on(const shell::Context& context, const TuneRequest& request, BenchDevi
   const ReadTuning before = read_tuning(file, on);
   if (!before.ignored.empty()) context.warn(before.ignored);
   const auto left = [&] { return request.seconds - process::seconds_since(start); };
-  const std::string peer = peer_of(request, device, types);
+  const std::vector<std::string> peers = peers_of(request, device, types);
   std::vector<Result> results;
   int known = 0, missing = 0, wrong = 0;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
@@ -143,12 +161,21 @@ int tune_on(const shell::Context& context, const TuneRequest& request, BenchDevi
     }
     // The remaining time is divided evenly.
     const double until = left() - left() / static_cast<double>(shapes.size() - i);
-    Tuner tuner(device, peer, 1, [&] { return left() - until; });
+    Tuner tuner(device, peers, 1, [&] { return left() - until; });
     context.detail(cat("tuning ", to_string(shapes[i])));
-    const auto found = tuner.tune(now, request.candidates(problem));
+    const auto found = tuner.tune(now, ending(request.candidates(problem), problem, before.tuning));
     if (!found) {
       ++missing;
       continue;
+    }
+    if (found->hanging) {
+      const Candidate who = *found->hanging;
+      change_file(file, on, [&](Tuning& all) { all.hanging.push_back({problem, who}); });
+      print_results(context, results);
+      throw Error(
+          Category::kernel,
+          cat(who.algorithm, " ", to_string(who.tile), " does not end on ", to_string(shapes[i])),
+          {}, {}, cat(file, " leaves it out from now on: run the command again"));
     }
     for (const auto& each : found->refused)
       context.warn(cat(to_string(shapes[i]), ": refused ", each));

@@ -27,6 +27,13 @@ constexpr std::array kStages = {Stage{3, 1.08, 1000}, Stage{10, 1.08, 3}, Stage{
 
 struct TimeIsOver {};
 
+/// Candidates that lost and are kept with their times.
+constexpr std::size_t kSlowerKept = 4;
+
+std::string text_of(const Candidate& who) {
+  return who.tile == TileShape{} ? who.algorithm : cat(who.algorithm, " ", to_string(who.tile));
+}
+
 double median(const std::vector<double>& values) { return summarize(values).median; }
 
 }  // namespace
@@ -40,18 +47,24 @@ void Tuner::check_time() const {
 
 std::optional<TunedCase> Tuner::tune(const BenchCase& now,
                                      const std::vector<Candidate>& candidates) {
-  TunedCase out{{problem_of(now), {}, 0, "", 0}, static_cast<int>(candidates.size()), {}};
+  TunedCase out{{problem_of(now)}, static_cast<int>(candidates.size()), {}, {}};
   bool all_measured = false;
+  std::vector<SlowerCandidate> slower;
+  const auto faster = [](const Runner& a, const Runner& b) { return a.score() < b.score(); };
   try {
     verify(now, candidates, out);
-    open_peer();
     for (const Stage& stage : kStages) {
+      if (out.hanging) return out;
       for (int i = 0; i < stage.rounds; ++i) round();
+      std::stable_sort(runners_.begin(), runners_.end(), faster);
+      const double best = runners_.front().score();
+      if (!all_measured) {
+        for (const Runner& each : runners_) slower.push_back({each.who, each.score() / best});
+        slower.erase(slower.begin());
+      }
       all_measured = true;
-      std::stable_sort(runners_.begin(), runners_.end(),
-                       [](const Runner& a, const Runner& b) { return a.score() < b.score(); });
-      const double limit = runners_.front().score() * stage.slower;
-      std::erase_if(runners_, [&](const Runner& each) { return each.score() > limit; });
+      std::erase_if(runners_,
+                    [&](const Runner& each) { return each.score() > best * stage.slower; });
       runners_.resize(std::min(runners_.size(), stage.most));
       if (runners_.size() == 1) break;
     }
@@ -59,75 +72,91 @@ std::optional<TunedCase> Tuner::tune(const BenchCase& now,
   }
   device_.unload();
   if (!all_measured) return std::nullopt;
-  const Runner& best =
-      *std::min_element(runners_.begin(), runners_.end(),
-                        [](const Runner& a, const Runner& b) { return a.score() < b.score(); });
-  out.product.best = best.who;
-  out.product.seconds = median(best.seconds);
-  if (rival_) out.product.peer = peer_, out.product.peer_seconds = median(rival_->seconds);
+  const Runner& best = *std::min_element(runners_.begin(), runners_.end(), faster);
+  TunedProduct& product = out.product;
+  product.best = best.who;
+  product.seconds = median(best.seconds);
+  product.clock_hz = best.state.clock_hz, product.watts = best.state.watts;
+  product.limits = best.state.throttle_reasons;
+  for (const Runner& peer : rivals_) {
+    const double seconds = median(peer.seconds);
+    if (product.peer.empty() || seconds < product.peer_seconds)
+      product.peer = peer.who.algorithm, product.peer_seconds = seconds;
+  }
+  std::erase_if(slower, [&](const SlowerCandidate& each) { return each.who == product.best; });
+  slower.resize(std::min(slower.size(), kSlowerKept));
+  product.slower = std::move(slower);
   return out;
 }
 
+/// Makes the runner's call, multiplies once and compares the result; a refusal goes to `out`.
+bool Tuner::is_right(const Judge& judge, Runner& runner,
+                     const std::function<BenchDevice::Call()>& make, TunedCase& out) {
+  check_time();
+  try {
+    runner.call = make();
+    device_.spoil_results();
+    device_.run(runner.call, device_.sets());
+    shared_.spoil_results();
+    device_.copy_results_to(shared_);
+    if (const auto found = judge.check(shared_, runner.arithmetic); !found.good())
+      throw Error(Category::failed, found.fault);
+    runner.call_seconds = device_.run(runner.call, 1);
+    return true;
+  } catch (const Error& error) {
+    if (device_.hangs()) out.hanging = runner.who;
+    const bool offered = error.category() != Category::unavailable || device_.hangs();
+    if (offered || runner.who.tile != TileShape{})
+      out.refused.push_back(cat(text_of(runner.who), ": ", error.what()));
+    return false;
+  }
+}
+
 void Tuner::verify(const BenchCase& now, const std::vector<Candidate>& candidates, TunedCase& out) {
-  runners_.clear();
-  rival_.reset();
+  runners_.clear(), rivals_.clear();
   check_time();
   shared_.prepare(now, seed_);
   const Judge judge(shared_, now.products(), [this](double) { check_time(); });
   device_.load(now, shared_);
   for (const Candidate& who : candidates) {
-    check_time();
-    try {
-      Runner runner{who, device_.kernel(who.algorithm, who.tile), 0, {}, {}};
-      device_.spoil_results();
-      device_.run(runner.call, device_.sets());
-      shared_.spoil_results();
-      device_.copy_results_to(shared_);
-      if (const auto found = judge.check(shared_, Arithmetic::chain); !found.good())
-        throw Error(Category::failed, found.fault);
-      runner.call_seconds = device_.run(runner.call, 1);
+    Runner runner{who};
+    if (is_right(
+            judge, runner, [&] { return device_.kernel(who.algorithm, who.tile); }, out))
       runners_.push_back(std::move(runner));
-    } catch (const Error& error) {
-      out.refused.push_back(cat(who.algorithm, " ", to_string(who.tile), ": ", error.what()));
-    }
+    if (out.hanging) return;
   }
   if (runners_.empty())
     throw Error(Category::failed, cat("no kernel multiplies ", to_string(now.shape), " rightly"),
                 {}, shell::join(out.refused, "; "));
-}
-
-void Tuner::open_peer() {
-  if (peer_.empty()) return;
-  check_time();
-  try {
-    Runner peer{{peer_}, device_.peer(peer_), 0, {}, {}};
-    (void)device_.run(peer.call, 1);  // also loads code
-    peer.call_seconds = device_.run(peer.call, 1);
-    rival_ = std::move(peer);
-  } catch (const Error&) {  // it does not offer this product: there is no peer
+  for (const std::string& peer : peers_) {
+    Runner runner{{peer}, rounds_to_tf32(peer) ? Arithmetic::tf32 : Arithmetic::chain};
+    if (is_right(
+            judge, runner, [&] { return device_.peer(peer); }, out))
+      rivals_.push_back(std::move(runner));
+    if (out.hanging) return;
   }
 }
 
-double Tuner::sample(Runner& runner) {
+void Tuner::sample(Runner& runner) {
   check_time();
   const double calls = std::ceil(kSampleSeconds / std::max(runner.call_seconds, 1e-7));
   const auto count = static_cast<index_t>(std::max(1.0, calls));
   runner.call_seconds = device_.run(runner.call, count) / static_cast<double>(count);
-  return runner.call_seconds;
+  runner.seconds.push_back(runner.call_seconds);
+  runner.state = device_.state();
 }
 
-/// One sample of each. Clocks change from round to round, so a score is a ratio within one round.
+/// One sample of each, in every other round backward. Clocks change from round to round, so a score
+/// is a ratio within one round, to the fastest peer in it.
 void Tuner::round() {
-  double unit = 1;
-  if (rival_) {
-    unit = sample(*rival_);
-    rival_->seconds.push_back(unit);
-  }
-  for (Runner& runner : runners_) {
-    const double seconds = sample(runner);
-    runner.seconds.push_back(seconds);
-    runner.scores.push_back(seconds / unit);
-  }
+  std::vector<Runner*> order;
+  for (Runner& each : rivals_) order.push_back(&each);
+  for (Runner& each : runners_) order.push_back(&each);
+  if (++rounds_ % 2 == 0) std::reverse(order.begin(), order.end());
+  for (Runner* each : order) sample(*each);
+  double unit = rivals_.empty() ? 1 : HUGE_VAL;
+  for (const Runner& each : rivals_) unit = std::min(unit, each.call_seconds);
+  for (Runner& each : runners_) each.scores.push_back(each.call_seconds / unit);
 }
 
 }  // namespace tessera::bench

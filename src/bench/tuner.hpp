@@ -1,5 +1,5 @@
 // Finds the fastest kernel and tile of one product on a device: verifies every candidate's result,
-// then measures the right ones in turns with a peer and drops slow ones.
+// then measures the right ones in turns with its peers and drops slow ones.
 #pragma once
 
 #include <functional>
@@ -17,47 +17,52 @@ struct TunedCase {
   TunedProduct product;  ///< the fastest
   int candidates = 0;
   std::vector<std::string> refused;  ///< "NAME TILE: why", of those that failed or are wrong
+  std::optional<Candidate> hanging;  ///< did not end; the device does not answer any more
 };
 
 class Tuner {
  public:
   /// `seconds_left` is called before each step that takes time.
-  Tuner(BenchDevice& device, std::string peer, std::uint64_t seed,
+  Tuner(BenchDevice& device, std::vector<std::string> peers, std::uint64_t seed,
         std::function<double()> seconds_left)
       : device_(device),
-        peer_(std::move(peer)),
+        peers_(std::move(peers)),
         seed_(seed),
         seconds_left_(std::move(seconds_left)) {}
 
   /// Nothing if time ran out before each candidate was measured at least once. Throws Error, also
-  /// if no candidate is right, and Interrupted.
+  /// if no candidate is right, and Interrupted. A kernel that does not end is `hanging`, and all
+  /// else is without meaning.
   std::optional<TunedCase> tune(const BenchCase& now, const std::vector<Candidate>& candidates);
 
  private:
   struct Runner {
     Candidate who;
-    BenchDevice::Call call;
+    Arithmetic arithmetic = Arithmetic::chain;
+    BenchDevice::Call call = {};
     double call_seconds = 0;
-    /// its seconds / the peer's seconds in the same round, or its seconds
-    std::vector<double> scores;
-    std::vector<double> seconds;
+    /// its seconds / those of the fastest peer in the same round, or its seconds
+    std::vector<double> scores = {};
+    std::vector<double> seconds = {};
+    DeviceState state = {};  ///< of the device during its latest sample
 
     double score() const;
   };
 
   void check_time() const;
   void verify(const BenchCase& now, const std::vector<Candidate>& candidates, TunedCase& out);
-  void open_peer();
-  double sample(Runner& runner);
+  bool is_right(const Judge& judge, Runner& runner, const std::function<BenchDevice::Call()>& make,
+                TunedCase& out);
+  void sample(Runner& runner);
   void round();
 
   BenchDevice& device_;
-  std::string peer_;
+  std::vector<std::string> peers_;
   std::uint64_t seed_;
   std::function<double()> seconds_left_;
   SharedOperands shared_;
-  std::vector<Runner> runners_;
-  std::optional<Runner> rival_;  ///< the peer
+  std::vector<Runner> runners_, rivals_;  ///< candidates, peers
+  int rounds_ = 0;
 };
 
 }  // namespace tessera::bench

@@ -310,7 +310,10 @@ int bench(const shell::Context& context, const bench::BenchRequest& request) {
   }
   if (form == bench::Form::table) bench::print_disturbed(context, run.results());
   else context.print(bench::text_in(form, run.results()));
-  return bench::judged(context, run.results());
+  const int code = bench::judged(context, run.results());
+  context.flush();
+  if (settings.device) bench::leave_hanging(*settings.device, code);
+  return code;
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ void add_tune(CLI::App& root, shell::Context& context) {
   shell::add_number(*app, "--seconds", "SECONDS", 0, 1e6, request->seconds,
                     "Time limit in seconds; default 120");
   app->add_option("--peer", request->peer,
-                  "Peer to compare with: auto (cublaslt, else cublas), none or a name")
+                  "Peers to compare with: auto (cublaslt, cublaslt-2, cublas), none or a name")
       ->type_name("auto|none|NAME");
   app->add_option("--cache", request->cache,
                   "The file; default that of the device, which products read: TESSERA_TUNING, else "
@@ -50,6 +50,10 @@ void add_tune(CLI::App& root, shell::Context& context) {
     const process::InterruptsAreNoted noted;
     try {
       return bench::tune_on(context, *request, *device, tuned_on(name));
+    } catch (const Error& error) {
+      if (device->hangs()) context.error(error.what());
+      bench::leave_hanging(*device, exit_code(error.category()));
+      throw;
     } catch (const process::Interrupted& interrupted) {
       context.error("interrupted; the results so far are kept");
       return 128 + interrupted.signal;

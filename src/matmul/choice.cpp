@@ -132,7 +132,8 @@ Choice choose_by_room(const Problem& p, const Device& device) {
 }  // namespace
 
 bool is_free_choice(const Algorithm& a, const Problem& p, bool on_cuda) {
-  return a.same_bits || a.promises_bits(p.in) || (on_cuda && in_16_bits(p.in));
+  return a.same_bits || a.promises_bits(p.in) ||
+         (on_cuda && (in_16_bits(p.in) || size_of(p.in) == 1));
 }
 
 namespace {
@@ -151,17 +152,24 @@ Choice choose_by_tile(const Problem& p, const TileShape& wanted, const Device& d
               {}, "name an algorithm to learn why, or see 'tessera compare --list'");
 }
 
-/// The tuning result of this device, if it is usable.
-std::optional<Choice> choose_tuned(const Problem& p, const Device& device) {
-  const TunedProduct* const found = tuning_of(to_string(device)).tuning.find(p);
+/// A result of tuning, if it is usable.
+std::optional<Choice> choose_tuned(const Tuning& tuning, const Problem& p, const Device& device,
+                                   std::string_view reason) {
+  const TunedProduct* const found = tuning.find(p);
   if (found == nullptr) return std::nullopt;
   for (const auto& entry : ladder()) {
     if (entry.algorithm.name != found->best.algorithm) continue;
     const TileShape tile = resolve_tile(entry.algorithm.tiles_of(p.in), found->best.tile);
-    if (is_free_choice(entry.algorithm, p, device.kind() == DeviceKind::cuda) &&
-        refusal(entry, p, tile, device).why.empty())
-      return Choice{entry.algorithm.name, tile, "the fastest of this product by 'tessera tune'",
-                    "slower where 'tessera tune' measured it"};
+    if (!is_free_choice(entry.algorithm, p, device.kind() == DeviceKind::cuda) ||
+        !refusal(entry, p, tile, device).why.empty())
+      continue;
+    Choice out{entry.algorithm.name, tile, std::string(reason), "slower where it was measured",
+               found->slower};
+    for (const auto& [who, times] : found->slower) {
+      if (who.algorithm == out.algorithm)
+        out.reason += cat("; ", to_string(who.tile), ": ", times, " of its time");
+    }
+    return out;
   }
   return std::nullopt;
 }
@@ -170,8 +178,15 @@ std::optional<Choice> choose_tuned(const Problem& p, const Device& device) {
 
 Choice choose(const Problem& p, const Options& options, const Device& device) {
   if (options.tile != TileShape{}) return choose_by_tile(p, options.tile, device);
-  if (const auto tuned = choose_tuned(p, device)) return *tuned;
-  if (device.kind() == DeviceKind::cuda) return choose_on_cuda(p, device);
+  const std::string name = to_string(device);
+  if (const auto tuned = choose_tuned(tuning_of(name).tuning, p, device,
+                                      "the fastest of this product by 'tessera tune'"))
+    return *tuned;
+  if (device.kind() == DeviceKind::cuda) {
+    const auto shipped = choose_tuned(shipped_tuning(name), p, device,
+                                      "the fastest of this product on such a device");
+    return shipped ? *shipped : choose_on_cuda(p, device);
+  }
   if (has_gpu_code(device.kind())) return choose_by_room(p, device);
   const int threads = options.threads > 0 ? options.threads : default_threads();
   return choose_on_cpu(p, threads);

@@ -13,6 +13,7 @@
 #include "call.hpp"
 #include "choice.hpp"
 #include "fields.hpp"
+#include "gpu_time.hpp"
 #include "ladder.hpp"
 #include "product_text.hpp"
 #include "refusal.hpp"
@@ -219,11 +220,22 @@ Plan detail::decide(const Problem& problem, const Options& options) {
   plan.algorithm = choice.algorithm;
   plan.tile = choice.tile;
   plan.reason = choice.reason;
+  if (device.kind() == DeviceKind::cuda) {
+    if (const auto more = detail::described(problem, plan.algorithm, plan.tile); !more.empty())
+      plan.reason += cat(" (", more, ")");
+  }
   check_arithmetic(plan);
   if (const std::string& ignored = tuning_of(plan.device).ignored; !ignored.empty())
     plan.reason += cat("; ", ignored);
   return plan;
 }
+
+namespace {
+
+/// A candidate that the model takes for this many times as slow as the best is not measured.
+constexpr double kHopeless = 2;
+
+}  // namespace
 
 std::vector<Candidate> candidates_for(const Problem& problem, const std::string& device) {
   detail::check_problem(problem);
@@ -239,15 +251,43 @@ std::vector<Candidate> candidates_for(const Problem& problem, const std::string&
         out.push_back({std::string(a.name), tile});
     }
   }
+  if (!on_cuda) return out;
+  std::vector<std::pair<double, Candidate>> timed;
+  for (const Candidate& each : out)
+    timed.emplace_back(detail::modelled_seconds(problem, each), each);
+  std::stable_sort(timed.begin(), timed.end(),
+                   [](const auto& x, const auto& y) { return x.first < y.first; });
+  out.clear();
+  for (const auto& [seconds, each] : timed)
+    if (seconds <= kHopeless * timed.front().first) out.push_back(each);
   return out;
 }
+
+namespace {
+
+/// Why an algorithm that could run was not chosen: its best tile where it was measured.
+std::string why_slower(const Plan& plan, const detail::Choice& choice, const Algorithm& other) {
+  for (const auto& [who, times] : choice.slower) {
+    if (who.algorithm == other.name)
+      return cat("measured at ", times, " of its time, with tile ", to_string(who.tile));
+  }
+  if (!plan.device.starts_with("cuda")) return std::string(choice.others);
+  const double chosen = detail::modelled_seconds(plan.problem, {plan.algorithm, plan.tile});
+  double best = HUGE_VAL;
+  for (const TileShape& tile : other.tiles_of(plan.problem.in))
+    best = std::min(best, detail::modelled_seconds(plan.problem, {std::string(other.name), tile}));
+  const double times = std::round(best / chosen * 100) / 100;
+  return cat(choice.others, "; by the model ", times, " of its time");
+}
+
+}  // namespace
 
 Plan make_plan(const Problem& problem, const Options& options) {
   Plan plan = detail::decide(problem, options);
   plan.workspace_bytes = detail::workspace_of(plan);
   if (options.algorithm != "auto") return plan;
   const Device device = detail::planned_device(plan.device);
-  const std::string_view others = detail::choose(problem, options, device).others;
+  const detail::Choice choice = detail::choose(problem, options, device);
   for (const auto& entry : detail::ladder()) {
     const Algorithm& other = entry.algorithm;
     if (other.name == plan.algorithm) continue;
@@ -262,7 +302,7 @@ Plan make_plan(const Problem& problem, const Options& options) {
       why = is_byte(problem.in) ? "for a long K and a small C on several threads"
                                 : "adds in another order than one chain over k: only on request";
     if (why.empty() && plan.arithmetic == Arithmetic::lanes) why = "does not sum in lanes";
-    if (why.empty()) why = others;
+    if (why.empty()) why = why_slower(plan, choice, other);
     plan.rejected.push_back({std::string(other.name), why});
   }
   return plan;

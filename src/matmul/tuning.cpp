@@ -1,6 +1,7 @@
 // See tuning.hpp; tuned.hpp has what make_plan() uses.
 #include "tessera/matmul/tuning.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
@@ -49,20 +50,51 @@ TunedOn parse_where(std::string_view line) {
   return out;
 }
 
-TunedProduct parse_product(std::string_view line) {
+/// "pipelined,64x128x16/8x8,1.25;..."
+std::vector<SlowerCandidate> parse_slower(std::string_view text) {
+  std::vector<SlowerCandidate> out;
+  while (!text.empty()) {
+    const std::string_view one = text.substr(0, text.find(';'));
+    text.remove_prefix(std::min(text.size(), one.size() + 1));
+    const auto first = one.find(','), second = one.find(',', first + 1);
+    if (second == one.npos)
+      throw Error(Category::argument, "tuning: cannot read 'slower'", "NAME,TILE,TIMES;...",
+                  printable(one));
+    out.push_back(
+        {{std::string(one.substr(0, first)), parse_tile(one.substr(first + 1, second - first - 1))},
+         detail::parse_number<double>(one.substr(second + 1), "tuning", "slower")});
+  }
+  return out;
+}
+
+/// A line of a product, or of a kernel that does not end.
+void add_line(Tuning& to, std::string_view line) {
   TunedProduct out;
   std::string problem;
+  bool hangs = false;
+  const auto number = [](std::string_view value, std::string_view key) {
+    return detail::parse_number<double>(value, "tuning", key);
+  };
   for (const auto& [key, value] : detail::parse_fields(line, "tuning")) {
     if (key == "algorithm") out.best.algorithm = value;
     else if (key == "tile") out.best.tile = parse_tile(value);
-    else if (key == "seconds") out.seconds = detail::parse_number<double>(value, "tuning", key);
+    else if (key == "seconds") out.seconds = number(value, key);
     else if (key == "peer") out.peer = value;
-    else if (key == "peer_seconds")
-      out.peer_seconds = detail::parse_number<double>(value, "tuning", key);
+    else if (key == "peer_seconds") out.peer_seconds = number(value, key);
+    else if (key == "clock_mhz") out.clock_hz = number(value, key) * 1e6;
+    else if (key == "watts") out.watts = number(value, key);
+    else if (key == "limits") out.limits = static_cast<std::uint64_t>(number(value, key));
+    else if (key == "slower") out.slower = parse_slower(value);
+    else if (key == "hangs") hangs = value == "yes";
     else problem += cat(key, "=", value, " ");
   }
   out.problem = parse_problem(problem);
-  return out;
+  if (hangs) to.hanging.push_back({out.problem, out.best});
+  else to.add(out);
+}
+
+std::string line_of(const Problem& problem, const Candidate& who) {
+  return cat(to_string(problem), " algorithm=", who.algorithm, " tile=", to_string(who.tile));
 }
 
 fs::path cache_folder() {
@@ -117,6 +149,15 @@ void Tuning::add(const TunedProduct& product) {
   products.push_back(product);
 }
 
+bool Tuning::hangs(const Problem& problem, const Candidate& candidate) const {
+  return std::any_of(hanging.begin(), hanging.end(), [&](const HangingCandidate& each) {
+    // By text: a parsed tile does not say whether its second part is of a warp or of a thread.
+    return each.who.algorithm == candidate.algorithm &&
+           to_string(each.who.tile) == to_string(candidate.tile) && each.problem.in == problem.in &&
+           each.problem.out == problem.out && each.problem.type_of_b() == problem.type_of_b();
+  });
+}
+
 std::string to_string(const Tuning& tuning) {
   const TunedOn& on = tuning.on;
   std::string out =
@@ -124,12 +165,19 @@ std::string to_string(const Tuning& tuning) {
           "device=", detail::quoted(on.device), " capability=", detail::quoted(on.capability),
           " driver=", detail::quoted(on.driver), " version=", detail::quoted(on.version), "\n");
   for (const auto& each : tuning.products) {
-    out += cat(to_string(each.problem), " algorithm=", each.best.algorithm,
-               " tile=", to_string(each.best.tile), " seconds=", detail::exact_text(each.seconds));
+    out += cat(line_of(each.problem, each.best), " seconds=", detail::exact_text(each.seconds));
     if (!each.peer.empty())
       out += cat(" peer=", each.peer, " peer_seconds=", detail::exact_text(each.peer_seconds));
-    out += "\n";
+    if (each.clock_hz > 0)
+      out +=
+          cat(" clock_mhz=", each.clock_hz * 1e-6, " watts=", each.watts, " limits=", each.limits);
+    std::string slower;
+    for (const auto& [who, times] : each.slower)
+      slower += cat(slower.empty() ? "" : ";", who.algorithm, ",", to_string(who.tile), ",", times);
+    out += cat(slower.empty() ? "" : " slower=", slower, "\n");
   }
+  for (const auto& each : tuning.hanging)
+    out += cat(line_of(each.problem, each.who), " hangs=yes\n");
   return out;
 }
 
@@ -139,7 +187,7 @@ Tuning parse_tuning(std::string_view text) {
   std::istringstream lines{std::string(text)};
   for (std::string line; std::getline(lines, line);) {
     if (line.empty() || line[0] == '#') continue;
-    if (has_where) out.add(parse_product(line));
+    if (has_where) add_line(out, line);
     else out.on = parse_where(line), has_where = true;
   }
   if (!has_where) throw Error(Category::argument, "tuning: it does not say of which device it is");
@@ -177,6 +225,31 @@ ReadTuning read_tuning(const std::string& file, const TunedOn& on) {
   } catch (const Error& error) {
     return ignored(error.what());
   }
+}
+
+Tuning detail::tuning_named(std::span<const std::string_view> tables, const std::string& device) {
+  for (const std::string_view table : tables) {
+    if (Tuning found = parse_tuning(table); found.on.device == device) return found;
+  }
+  return {};
+}
+
+const Tuning& detail::shipped_tuning(const std::string& device) {
+  static const std::vector<std::string_view> tables = {
+#include "shipped_tuning.inc"
+  };
+  static const Tuning none;
+  static std::mutex one_at_a_time;
+  static std::map<std::string, Tuning> found;
+  if (tables.empty()) return none;
+  const std::lock_guard lock(one_at_a_time);
+  const auto [at, isnew] = found.try_emplace(device);
+  if (!isnew) return at->second;
+  try {
+    at->second = tuning_named(tables, tuned_on(device).device);
+  } catch (const Error&) {  // no such device: running the plan reports that
+  }
+  return at->second;
 }
 
 const ReadTuning& detail::tuning_of(const std::string& device) {

@@ -1,7 +1,9 @@
 // A fake device: it multiplies on this machine and reports the seconds that a test sets.
 #pragma once
 
+#include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,8 +19,12 @@ class FakeDevice : public BenchDevice {
  public:
   static constexpr index_t kSets = 3;
   std::map<std::string, double> flops_per_second;  ///< of whom other than 1e9 is expected
+  /// The same for all, if it is set.
+  std::function<double(const std::string& name, const BenchCase& now)> modelled;
   std::map<std::string_view, double> peaks = {{kCores, 4e9}, {kMatrixUnits, 16e9}};
   std::string wrong_everywhere, wrong_in_one_set;  ///< whose results are spoiled
+  std::string never_ends;                          ///< whose run blocks the device
+  std::string crashes;                             ///< whose run ends the process
   int loads = 0;
   bool loaded = false;
   std::vector<std::string> run_names;  ///< who ran, run by run
@@ -60,18 +66,27 @@ class FakeDevice : public BenchDevice {
   }
   Call peer(const std::string& name) override { return call(name); }
   double run(const Call& call, index_t count) override {
+    if (hangs_) throw Error(Category::unavailable, "the device is blocked");
     for (index_t i = 0; i < count; ++i) {
       // Of many calls a few are made: the seconds are those of all.
       if (i < kSets) call(next_);
       used.push_back(next_);
       next_ = (next_ + 1) % kSets;
     }
+    if (running_ == crashes) std::abort();
+    if (running_ == never_ends) {
+      hangs_ = true;
+      throw Error(Category::kernel, "a kernel did not end within 10 s");
+    }
     const auto at = flops_per_second.find(running_);
-    const double rate = at == flops_per_second.end() ? 1e9 : at->second;
+    const double rate = modelled                       ? modelled(running_, case_)
+                        : at == flops_per_second.end() ? 1e9
+                                                       : at->second;
     run_names.push_back(running_);
     run_seconds.push_back(static_cast<double>(count) * case_.flops() / rate);
     return run_seconds.back();
   }
+  bool hangs() const override { return hangs_; }
   DeviceState state() const override { return {1980e6, 650.5, 4}; }
   double peak_flops(std::string_view units, const shell::Types&) override {
     const auto at = peaks.find(units);
@@ -89,11 +104,13 @@ class FakeDevice : public BenchDevice {
       const Problem p = problem_of(case_);
       char* const base = memory_.data() + static_cast<std::size_t>(set) * places_.end;
       for (std::size_t i = 0; i < static_cast<std::size_t>(case_.shape.batch); ++i)
-        matmul(
-            {base + places_.a + i * places_.a_step, p.in, p.M, p.K, p.a.row, p.a.col},
-            {base + places_.b + i * places_.b_step, p.in, p.K, p.N, p.b.row, p.b.col},
-            {base + places_.c + i * places_.c_step, p.out, p.M, p.N, p.c.row, p.c.col}, 1, 0,
-            {.algorithm = name.starts_with("tensor_core") ? "tensor_core" : "naive", .threads = 1});
+        matmul({base + places_.a + i * places_.a_step, p.in, p.M, p.K, p.a.row, p.a.col},
+               {base + places_.b + i * places_.b_step, p.in, p.K, p.N, p.b.row, p.b.col},
+               {base + places_.c + i * places_.c_step, p.out, p.M, p.N, p.c.row, p.c.col}, 1, 0,
+               {.algorithm = name.starts_with("tensor_core") ? "tensor_core"
+                             : size_of(p.in) == 1            ? "auto"
+                                                             : "naive",
+                .threads = 1});
       if (name == wrong_everywhere || (name == wrong_in_one_set && set == 1))
         base[places_.c + static_cast<std::size_t>(size_of(case_.types.out)) - 1] ^= 0x40;
     };
@@ -104,6 +121,7 @@ class FakeDevice : public BenchDevice {
   std::vector<char> memory_;
   index_t next_ = 0;
   std::string running_;
+  bool hangs_ = false;
 };
 
 }  // namespace tessera::bench::testing

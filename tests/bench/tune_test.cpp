@@ -123,6 +123,71 @@ TEST_F(Tune, WithoutAPeerSecondsDecide) {
   EXPECT_THAT(refusal([&] { tune(); }, Category::unavailable), HasSubstr("no peer 'other'"));
 }
 
+TEST_F(Tune, TheFastestOfThePeersCounts) {
+  for (const char* name : {"cublaslt", "cublaslt-2", "cublaslt-tf32"}) {
+    Peer peer;
+    peer.name = name;
+    peer.types = {{}};
+    device_.there.push_back(peer);
+  }
+  device_.flops_per_second["cublaslt"] = 4e9;
+  device_.flops_per_second["cublaslt-2"] = 9e9;
+  device_.flops_per_second["cublaslt-tf32"] = 99e9;  // multiplies something else
+  request_.sizes = "8";
+  tune();
+  EXPECT_EQ(kept()[0].peer, "cublaslt-2");
+  EXPECT_NEAR(kept()[0].seconds / kept()[0].peer_seconds, 3, 1e-9);
+}
+
+TEST_F(Tune, APeerThatMultipliesWronglyIsNone) {
+  Peer peer;
+  peer.name = "cublaslt";
+  peer.types = {{}};
+  device_.there.push_back(peer);
+  device_.flops_per_second["cublaslt"] = 60e9;
+  device_.wrong_everywhere = "cublaslt";
+  request_.sizes = "8";
+  EXPECT_EQ(tune(), 1);
+  EXPECT_EQ(kept()[0].peer, "cublas");
+}
+
+TEST_F(Tune, TheDeviceAndTheSlowerOnesAreKept) {
+  request_.sizes = "8";
+  tune();
+  const TunedProduct found = kept()[0];
+  EXPECT_EQ(found.clock_hz, 1980e6);
+  EXPECT_EQ(found.watts, 650.5);
+  EXPECT_EQ(found.limits, 4u);
+  ASSERT_THAT(found.slower, SizeIs(2));
+  EXPECT_EQ(found.slower[0].who, kOther);
+  EXPECT_NEAR(found.slower[0].times, 1.5, 1e-6);
+  EXPECT_EQ(found.slower[1].who, kNaive);
+}
+
+TEST_F(Tune, AKernelThatDoesNotEndIsLeftOutByTheNextCall) {
+  device_.never_ends = "tiled 16x16x16";
+  EXPECT_THAT(refusal([&] { tune(); }, Category::kernel),
+              ::testing::AllOf(HasSubstr("tiled 16x16x16 does not end on 16x8x24"),
+                               HasSubstr("run the command again")));
+  EXPECT_THAT(kept(), SizeIs(0));
+  FakeDevice next;  // of another process
+  next.never_ends = device_.never_ends;
+  request_.sizes = "16x8x24";
+  EXPECT_EQ(tune_on(context_, request_, next, on_), 0);
+  EXPECT_EQ(kept()[0].best, kNaive);
+  EXPECT_FALSE(next.hangs());
+  EXPECT_THAT(read_tuning(request_.cache, on_).tuning.hanging, SizeIs(1));
+}
+
+TEST_F(Tune, RoundsBeginWithTheOtherSideInTurn) {
+  request_.sizes = "8";
+  tune();
+  const auto& names = device_.run_names;
+  ASSERT_GE(names.size(), 12u);
+  EXPECT_EQ(names[8], "cublas");  // after two runs of each for verification
+  EXPECT_EQ(names[12], "tiled 32x32x32");
+}
+
 TEST_F(Tune, ACacheOfAnotherDriverIsIgnoredAndWrittenAnew) {
   tune();
   on_.driver = "13.1";

@@ -131,6 +131,45 @@ TEST_F(CudaPlan, ProductsOf16BitsTakeWarpgroupsWhereBulkCopiesReadTheOperands) {
   EXPECT_EQ(why->reason, "A: its rows are 8190 bytes apart, which is no multiple of 16");
 }
 
+TEST_F(CudaPlan, NamesStagesAndHowMuchSlowerTheModelTakesTheOthersFor) {
+  const auto reason_of = [](const char* text) {
+    return make_plan(parse_problem(text), {.device = "cuda"}).reason;
+  };
+  const int capability = cuda::abilities(0).capability;
+  if (capability == 0 || capability == 90) {
+    EXPECT_THAT(reason_of("m=4096 n=4096 k=4096 in=bf16"), ::testing::HasSubstr("(4 stages)"));
+    EXPECT_THAT(reason_of("m=1 n=4096 k=4096 in=bf16 b=1:4096"), ::testing::HasSubstr(" stages)"));
+  }
+  const Plan plan = make_plan(parse_problem("m=4096 n=4096 k=4095"), {.device = "cuda"});
+  EXPECT_THAT(plan.reason, ::testing::HasSubstr("(3 stages)"));
+  const auto why = std::find_if(plan.rejected.begin(), plan.rejected.end(),
+                                [](const auto& each) { return each.algorithm == "naive"; });
+  ASSERT_NE(why, plan.rejected.end());
+  EXPECT_THAT(why->reason, ::testing::HasSubstr("expected to be slower; by the model 9"));
+}
+
+/// A device that is not here is taken for Hopper.
+TEST_F(CudaPlan, TuningHasCandidatesForEveryTypeTheLikeliestFirst) {
+  const int capability = cuda::abilities(0).capability;
+  if (capability != 0 && capability != 90)
+    GTEST_SKIP() << "NOT TESTED: the device has no warpgroup units";
+  const auto candidates = [](const char* text) {
+    const auto all = candidates_for(parse_problem(text), "cuda:0");
+    std::vector<std::string> out;
+    for (const auto& each : all) out.push_back(cat(each.algorithm, " ", to_string(each.tile)));
+    return out;
+  };
+  EXPECT_EQ(candidates("m=4096 n=4096 k=4096 in=bf16").at(0), "warpgroup 128x256/64x256/2x1");
+  EXPECT_LE(candidates("m=4096 n=4096 k=4096 in=bf16").size(), 8u) << "others have no chance";
+  EXPECT_EQ(candidates("m=4096 n=4096 k=4096").at(0), "bulk_tiled 256x128x32/16x8");
+  EXPECT_EQ(candidates("m=1024 n=1024 k=1024").at(0), "bulk_tiled 64x64x32/8x4");
+  EXPECT_EQ(candidates("m=4096 n=4096 k=4096 in=f64").at(0), "tensor_core 128x128x16/64x32");
+  EXPECT_THAT(candidates("m=1 n=4096 k=4096 in=bf16 b=1:4096").at(0),
+              ::testing::StartsWith("thin "));
+  EXPECT_EQ(candidates("m=4096 n=4096 k=4096 in=f8e4m3 out=f32 b=1:4096").size(), 4u);
+  EXPECT_EQ(candidates("m=4096 n=4096 k=4096 in=i8 out=i32 b=1:4096").size(), 4u);
+}
+
 TEST_F(CudaPlan, WhatRunsOnCpusOnlyIsRefusedWithTheReason) {
   const Problem p = parse_problem("m=64 n=64 k=64");
   for (const char* name : {"packed", "split_k"})

@@ -1,14 +1,10 @@
 // The instructions of unit_bits.hpp on a GPU.
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
-#include <cstdio>
-#include <cstring>
 #include <stdexcept>
 
-#include "support/unit_operands.hpp"
+#include "support/unit_comparison.hpp"
 #include "tessera/ops/tensor_core.hpp"
-#include "tessera/ops/unit_arithmetic.hpp"
 #include "tessera/simt/cuda_mma.cuh"
 #include "unit_bits.hpp"
 
@@ -133,110 +129,16 @@ struct OnDevice {
   ~OnDevice() { static_cast<void>(cudaFree(data)); }
 };
 
-template <class T>
-unsigned long long bits_of(T value) {
-  unsigned long long bits = 0;
-  std::memcpy(&bits, &value, sizeof value);
-  return bits;
+/// Runs the instruction on a GPU: a kernel that multiplies one tile in each block.
+template <class Comparison, class Kernel>
+void run_on_gpu(Comparison& on, Kernel kernel, int tiles) {
+  const OnDevice A(on.a), B(on.b);
+  const OnDevice C(on.c), D(on.d);
+  kernel<<<static_cast<unsigned>(tiles), static_cast<unsigned>(on.rows * 2)>>>(A.data, B.data,
+                                                                               C.data, D.data);
+  require(cudaGetLastError());
+  require(cudaMemcpy(on.d.data(), D.data, on.d.size() * sizeof on.d[0], cudaMemcpyDeviceToHost));
 }
-template <class T>
-bool same(T a, T b) {  // the bits of a NaN of f64 are not known
-  return bits_of(a) == bits_of(b) || (sizeof(T) == 8 && a != a && b != b);
-}
-
-/// What other rules would give: a number of fraction bits, of products at once, products with a
-/// zero that take part in the alignment.
-template <MatrixUnit U, class In, int K, int Fraction, int Depth>
-float other_sum(float c, const In* a, const In* b, bool aligns_zeros = false) {
-  std::int16_t parts[4][K]{};
-  for (int k = 0; k < K; ++k) {
-    auto x = detail::unit_operand<U>(a[k]), y = detail::unit_operand<U>(b[k]);
-    if (aligns_zeros && x.significand == 0) x.exponent = -126;
-    if (aligns_zeros && y.significand == 0) y.exponent = -126;
-    parts[0][k] = x.significand, parts[1][k] = x.exponent;
-    parts[2][k] = y.significand, parts[3][k] = y.exponent;
-  }
-  constexpr int mantissa = detail::unit_mantissa<detail::UnitInput<U, In>>();
-  for (int k = 0; k < K; k += Depth)
-    c = detail::fused_sum<Fraction, detail::unit_rules<U, In>().result_bits, mantissa, Depth>(
-        c, {parts[0] + k, parts[1] + k}, {parts[2] + k, parts[3] + k});
-  return c;
-}
-
-/// One instruction on tiles of `rows` x 8.
-template <MatrixUnit U, class In, class Out, int K>
-struct Comparison {
-  std::vector<In> a, b;
-  std::vector<Out> c, d;
-  int rows;
-  std::array<int, 6> explained{};
-
-  Comparison(Operands kind, int rows_, int tiles) : rows(rows_) {
-    const auto count = static_cast<std::size_t>(tiles);
-    a.resize(count * static_cast<std::size_t>(rows * K)), b.resize(count * 8 * K);
-    c.resize(count * static_cast<std::size_t>(rows * 8)), d.resize(c.size());
-    DrawOperands draw(kind, 1 + static_cast<std::uint64_t>(kind));
-    draw.fill(a, false), draw.fill(b, true);
-    for (auto& each : c) each = draw.template addend<In, Out>();
-  }
-  template <class Kernel>
-  void run(Kernel kernel, int tiles) {
-    const OnDevice<In> A(a), B(b);
-    const OnDevice<Out> C(c), D(d);
-    kernel<<<static_cast<unsigned>(tiles), static_cast<unsigned>(rows * 2)>>>(A.data, B.data,
-                                                                              C.data, D.data);
-    require(cudaGetLastError());
-    require(cudaMemcpy(d.data(), D.data, d.size() * sizeof(Out), cudaMemcpyDeviceToHost));
-  }
-  UnitReport report() {
-    UnitReport out;
-    for (std::size_t i = 0; i < d.size(); ++i, ++out.compared) {
-      const In* row = a.data() + i / 8 * K;
-      const In* column = b.data() + (i / static_cast<std::size_t>(rows * 8) * 8 + i % 8) * K;
-      const Out expected = sum_of_products<U, K>(c[i], row, column);
-      if (same(d[i], expected)) continue;
-      if (++out.different <= 3) out.text += line(i, row, column, expected);
-      if constexpr (detail::kIsFusedInput<In>) explain(d[i], c[i], row, column);
-    }
-    if (out.different != 0 && detail::kIsFusedInput<In>) {
-      constexpr const char* names[] = {"one bit less",  "one bit more",
-                                       "halves",        "one bit less and halves",
-                                       "zeros aligned", "-0 for +0"};
-      out.text += "    as many of them are right by other rules:";
-      for (std::size_t j = 0; j < explained.size(); ++j)
-        out.text +=
-            std::string(" ") + names[j] + " " + std::to_string(explained[j]) + (j < 5 ? "," : "\n");
-    }
-    return out;
-  }
-
- private:
-  void explain(Out got, Out addend, const In* a, const In* b) {
-    constexpr int F = detail::unit_rules<U, In>().fraction_bits;
-    const Out others[] = {other_sum<U, In, K, F - 1, K>(addend, a, b),
-                          other_sum<U, In, K, F + 1, K>(addend, a, b),
-                          other_sum<U, In, K, F, K / 2>(addend, a, b),
-                          other_sum<U, In, K, F - 1, K / 2>(addend, a, b),
-                          other_sum<U, In, K, F, K>(addend, a, b, true),
-                          -0.0f};
-    for (std::size_t j = 0; j < explained.size(); ++j) explained[j] += same(got, others[j]) ? 1 : 0;
-  }
-  std::string line(std::size_t i, const In* row, const In* column, Out expected) const {
-    char text[160];
-    std::snprintf(text, sizeof text, "    element %zu: got %llx, expected %llx, c %llx\n      a", i,
-                  bits_of(d[i]), bits_of(expected), bits_of(c[i]));
-    std::string out = text;
-    const auto add = [&](const In* values, const char* end) {
-      for (int k = 0; k < K; ++k) {
-        std::snprintf(text, sizeof text, " %llx", bits_of(values[k]));
-        out += text;
-      }
-      out += end;
-    };
-    add(row, "\n      b"), add(column, "\n");
-    return out;
-  }
-};
 
 template <MatrixUnit U, class In, class Out, int K>
 void compare(std::vector<UnitReport>& out, const char* name, int tiles) {
@@ -245,9 +147,9 @@ void compare(std::vector<UnitReport>& out, const char* name, int tiles) {
     const auto operands = static_cast<Operands>(kind);
     constexpr bool is_warp = U != MatrixUnit::sm_90_warpgroup;
     const int count = is_warp ? tiles : tiles / 4;
-    Comparison<U, In, Out, K> comparison(operands, is_warp ? 16 : 64, count);
-    if constexpr (is_warp) comparison.run(multiply_by_warp<In, Out, K>, count);
-    else comparison.run(multiply_by_warpgroup<In, Out, K>, count);
+    UnitComparison<U, In, Out, K> comparison(operands, is_warp ? 16 : 64, count);
+    if constexpr (is_warp) run_on_gpu(comparison, multiply_by_warp<In, Out, K>, count);
+    else run_on_gpu(comparison, multiply_by_warpgroup<In, Out, K>, count);
     UnitReport report = comparison.report();
     report.instruction = name;
     report.operands = kinds == 1 ? "any" : kOperandNames[static_cast<std::size_t>(kind)];

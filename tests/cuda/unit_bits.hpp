@@ -2,17 +2,11 @@
 // The bits that a unit keeps are known from published measurements; here a GPU is measured.
 #pragma once
 
-#include <string>
 #include <vector>
 
-namespace tessera::testing {
+#include "support/unit_comparison.hpp"
 
-/// One instruction with operands of one kind.
-struct UnitReport {
-  std::string instruction, operands;
-  int compared = 0, different = 0;
-  std::string text;  ///< the first differences, and which other rules would explain how many
-};
+namespace tessera::testing {
 
 /// Every instruction that this device has, with operands of every kind. Empty where the arithmetic
 /// of its units is not known here: neither sm_80 nor sm_90.

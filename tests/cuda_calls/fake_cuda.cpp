@@ -72,6 +72,13 @@ CUresult pop(CUcontext*) {
   return CUDA_SUCCESS;
 }
 
+CUresult encode(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
+                const cuuint64_t*, const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave,
+                CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
+  fake_cuda().calls.emplace_back("map");
+  return CUDA_SUCCESS;
+}
+
 }  // namespace
 
 }  // namespace tessera::testing
@@ -120,8 +127,11 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int) {
   std::strcpy(out->name, "a device of a test");
   return answer("properties");
 }
-cudaError_t cudaDeviceGetAttribute(int* out, cudaDeviceAttr, int) {
+cudaError_t cudaDeviceGetAttribute(int* out, cudaDeviceAttr which, int) {
+  const int major = fake_cuda().major;
   *out = 100000;
+  if (major != 0 && which == cudaDevAttrComputeCapabilityMajor) *out = major;
+  if (major != 0 && which == cudaDevAttrComputeCapabilityMinor) *out = 0;
   return answer("attribute");
 }
 cudaError_t cudaDeviceGetPCIBusId(char* out, int, int) {
@@ -143,8 +153,13 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** out, unsig
   const std::string wanted = name;
   *out = wanted == "cuDevicePrimaryCtxRetain" ? reinterpret_cast<void*>(&tessera::testing::retain)
          : wanted == "cuCtxPushCurrent"       ? reinterpret_cast<void*>(&tessera::testing::push)
+         : wanted == "cuTensorMapEncodeTiled" ? reinterpret_cast<void*>(&tessera::testing::encode)
                                               : reinterpret_cast<void*>(&tessera::testing::pop);
   *found = cudaDriverEntryPointSuccess;
+  if (wanted == "cuTensorMapEncodeTiled" && !fake_cuda().has_maps) {
+    *out = nullptr;
+    *found = cudaDriverEntryPointSymbolNotFound;
+  }
   return cudaSuccess;
 }
 
@@ -209,10 +224,12 @@ cudaError_t cudaEventElapsedTime(float* out, cudaEvent_t, cudaEvent_t) {
 cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) {
   return answer_in_context("allow shared memory");
 }
-cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t) {
+cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t stream) {
+  fake_cuda().launched_on.push_back(stream);
   return answer_in_context("launch");
 }
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t*, const void*, void**) {
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void*, void**) {
+  fake_cuda().launched_on.push_back(config->stream);
   return answer_in_context("launch");
 }
 

@@ -18,13 +18,16 @@ struct FakeCuda {
   std::map<std::string, cudaError_t> fails;  ///< the next call of a function, once
   cudaError_t fault = cudaSuccess;           ///< what every call that reaches a device answers
   cudaPointerAttributes memory = {};         ///< of any address: of the host
+  int major = 0;         ///< compute capability; 0: as large as every other attribute
+  bool has_maps = true;  ///< does the driver make maps for bulk copies?
 
-  cudaError_t last = cudaSuccess;  ///< what cudaGetLastError() gives
-  int current = 0;                 ///< device of the thread, where nothing lies on top of it
-  std::vector<int> pushed;         ///< devices whose contexts lie on top of it
-  std::set<int> contexts;          ///< devices that have a context
-  int generation = 1;              ///< of contexts; a reset begins a new one
-  std::vector<std::string> calls;  ///< all of them, by name
+  cudaError_t last = cudaSuccess;         ///< what cudaGetLastError() gives
+  int current = 0;                        ///< device of the thread, where nothing lies on top of it
+  std::vector<int> pushed;                ///< devices whose contexts lie on top of it
+  std::set<int> contexts;                 ///< devices that have a context
+  int generation = 1;                     ///< of contexts; a reset begins a new one
+  std::vector<std::string> calls;         ///< all of them, by name
+  std::vector<cudaStream_t> launched_on;  ///< the stream of each launch
 
   /// What cudaDeviceReset() of every device does.
   void reset();

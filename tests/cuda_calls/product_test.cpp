@@ -16,6 +16,7 @@ namespace tessera::cuda {
 namespace {
 
 using tessera::testing::fake_cuda;
+using tessera::testing::FakeCuda;
 using tessera::testing::refusal;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -79,6 +80,32 @@ TEST_F(CudaProduct, IsRefusedWhereMemoryCannotBeReached) {
   EXPECT_THAT(refusal([&] { matmul(odd, b_.view(), less, stream_); }, Category::argument),
               HasSubstr("the address of A is not aligned"));
   EXPECT_EQ(fake_cuda().calls_of("launch"), 0);
+}
+
+// The capability of a device and the driver's functions are asked for once: devices that no other
+// test uses, the driver without maps first.
+TEST_F(CudaProduct, OfHopperTakesMapsAndAnOldDriverIsRefusedWithASentence) {
+  const auto product = [](int device, int major, bool has_maps) {
+    FakeCuda& fake = fake_cuda();
+    fake.devices = 4, fake.major = major, fake.has_maps = has_maps, fake.current = device;
+    const Stream stream = Stream::create(device);
+    const DeviceMatrix a(DType::f32, kSide, kSide, device), b(DType::f32, kSide, kSide, device),
+        c(DType::f32, kSide, kSide, device);
+    const Plan plan =
+        make_plan(make_problem(a.view(), b.view(), c.view()), {.device = cat("cuda:", device)});
+    fake.calls.clear();
+    run(plan, a.view(), b.view(), c.view(), stream);
+    return plan.algorithm;
+  };
+  EXPECT_THAT(refusal([&] { product(2, 9, false); }, Category::unavailable),
+              AllOf(HasSubstr("this driver makes no maps"), HasSubstr("CUDA 12 or later")));
+  EXPECT_EQ(fake_cuda().calls_of("launch"), 0);
+  EXPECT_EQ(product(2, 9, true), "bulk_tiled");
+  EXPECT_EQ(fake_cuda().calls_of("map"), 2);
+  EXPECT_EQ(fake_cuda().calls_of("launch"), 1);
+  EXPECT_EQ(product(3, 8, false), "pipelined");  // a device without warpgroups needs none
+  EXPECT_EQ(fake_cuda().calls_of("map"), 0);
+  EXPECT_EQ(fake_cuda().calls_of("launch"), 1);
 }
 
 TEST_F(CudaProduct, MemoryThatWasFreedIsOursNoMoreNorIsWhatLiesBehindIt) {

@@ -10,6 +10,8 @@ import tarfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import cases  # noqa: E402
+sys.path.insert(0, str(cases.ROOT / "scripts"))
+import gpu_steps  # noqa: E402
 from gpu_machine import CLEAN, CSV, GOOD, PASSED, TESSERA, GpuMachine  # noqa: E402
 
 
@@ -45,15 +47,16 @@ class GpuScript(GpuMachine):
         benches = [f"bench-{each}" for each in ("bf16-4096", "bf16-8192", "bf16-2048", "bf16-1024", "bf16-4096-NT", "bf16-64x512x512x512",
                                                 "f32-4096", "f32-2048", "f32-1024", "thin-bf16", "thin-f8e4m3", "tf32", "f16", "f8e4m3", "i8",
                                                 "f64", "f32-8192")]
-        steps = [*primitives, "unit_bits", "tests", *tunes, *benches, "ladder", "counters", "truth", "memcheck", "racecheck", "initcheck",
+        steps = [*primitives, "unit_bits", "tests", *tunes, *benches, "python", "ladder", "counters", "truth", "memcheck", "racecheck", "initcheck",
                  "synccheck"]
         self.assertEqual([(record["step"], record["status"]) for record in self.records()], [(step, "good") for step in steps])
         found = {record["step"]: record["found"] for record in self.records()}
         self.assertEqual(found["p3"], "as expected")
+        self.assertEqual(found["python"], "tested on a GPU: torch; 3 passed")
         self.assertEqual(found["tune-bf16-4096"], ["m=8 n=8 k=8 algorithm=tiled"])
         self.assertEqual(found["bench-bf16-4096"], {"auto": 5})
         written = {f"{step}.json" for step in steps if step.startswith("bench")} | {f"{step}.txt" for step in steps if "check" in step}
-        self.assertEqual(set(self.reports()), written | {"machine.txt", "clocks.csv", "records.jsonl", "unit_bits.txt", "tests.txt", "tuning.txt",
+        self.assertEqual(set(self.reports()), written | {"machine.txt", "clocks.csv", "records.jsonl", "unit_bits.txt", "tests.txt", "tuning.txt", "python.txt",
                                                          "counters.csv", "truth.json", "ladder.json",
                                                          *(f"{each}.txt" for each in primitives)})
         self.assertTrue((self.root / "docs-were-written").exists())
@@ -72,6 +75,18 @@ class GpuScript(GpuMachine):
         self.program("fakes/nvidia-smi", "echo 'Other GPU, 1.2, 3 W, 4 MHz'")
         self.gpu("test")
         self.assertEqual(self.records()[-1]["gpu"], "Other GPU, 1.2, 3 W, 4 MHz")
+
+    def test_a_measured_program_is_known_by_its_kernels(self):
+        kernels, other = self.root / "kernels", self.root / "other"
+        kernels.write_bytes(b"kernels"), other.write_bytes(b"other kernels")
+
+        def key(part, fatbin, more):
+            made = self.root / "program"
+            subprocess.run(["objcopy", "--add-section", f".nv_fatbin={fatbin}", "--add-section", f".more={more}", "/bin/true", made], check=True)
+            return gpu_steps.key_of(gpu_steps.Step(part, "", [made], 1, None, ""), "GPU")
+        self.assertEqual(key("tune", kernels, kernels), key("tune", kernels, other))
+        self.assertNotEqual(key("tune", kernels, kernels), key("tune", other, kernels))
+        self.assertNotEqual(key("test", kernels, kernels), key("test", kernels, other))
 
     def test_what_failed_comes_last_the_next_time(self):
         self.pretend(test="exit 1")
@@ -103,6 +118,12 @@ class GpuScript(GpuMachine):
         self.refused(1, "do not say that they passed", "test")
         self.pretend(test=f"echo '{PASSED}'; exit 1")
         self.refused(1, "tests: exit code 1", "test")
+
+    def test_skipped_python_tests_are_a_failure(self):
+        self.pretend()
+        for text, why in (("SKIPPED [1] a.py:3: CUDA is NOT tested: no GPU answers", "CUDA is NOT tested"), ("failed with 1", "do not say")):
+            (self.root / "scripts/gpu_python.py").write_text(f"print({text!r})\n")
+            self.refused(1, f"python: .*{why}", "python")
 
     def test_a_failure_names_the_tests_that_failed_or_the_one_it_was_in(self):
         self.pretend(test="echo '[  FAILED  ] Gpu.Adds (3 ms)\n[  FAILED  ] Gpu.Adds'; exit 1")
@@ -263,6 +284,7 @@ fi""")
             self.skipTest("scripts/gpu pack is NOT tested: this build is without CUDA")
         (self.root / "build/cuda").mkdir(parents=True)
         (self.root / "build/cuda/packed").symlink_to(built)
+        (self.root / "build/cuda/libtessera.a").symlink_to(built.parent / "libtessera.a")
         run = self.pack()
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertLess(int(re.search(r"^build/gpu: (\d+) MiB", run.stdout)[1]), 48)
@@ -270,8 +292,9 @@ fi""")
         self.assertEqual({str(p.relative_to(packed)) for p in packed.rglob("*") if p.is_file()}, {"commit", "programs.tar.xz"})
         with tarfile.open(packed / "programs.tar.xz") as programs:
             programs.extractall(packed)
-        self.assertEqual({p.name for p in packed.glob("bin/*")}, {"tessera", "cuda_test", "gpu_primitives"})
-        for program in sorted(packed.glob("bin/*")):
+        programs = {"tessera", "cuda_test", "gpu_primitives"}
+        self.assertLessEqual({*programs, "libtessera.a", "libboost_context.a"}, {p.name for p in packed.glob("bin/*")})
+        for program in (packed / "bin" / each for each in sorted(programs)):
             said = subprocess.run(["readelf", "-dVW", program], capture_output=True, text=True, check=True).stdout
             self.assertLessEqual(set(re.findall(r"\(NEEDED\).*\[(.*)\]", said)), {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}, program)
             # Ubuntu of 2022 has 2.35.
@@ -289,6 +312,7 @@ fi""")
         for program in ("tessera", "cuda_test", "gpu_primitives"):
             (self.root / "build/cuda/packed").mkdir(parents=True, exist_ok=True)
             shutil.copy(sys.executable, self.root / "build/cuda/packed" / program)
+        (self.root / "build/cuda/libtessera.a").write_bytes(b"!<arch>\n")
         (self.root / "large").write_bytes(bytes(65 << 20))
         subprocess.run(["git", "add", "large"], cwd=self.root, check=True)
         run = self.gpu("pack")

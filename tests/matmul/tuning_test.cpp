@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "matmul/tuned.hpp"
 #include "support/refusal.hpp"
 
 namespace tessera {
@@ -58,6 +59,42 @@ TEST(Tuning, OfTheSameProductTheLaterCounts) {
   tuning.add({rows(64, 32, 16), {"naive", {}}, 1e-7, "", 0});
   EXPECT_EQ(tuning.products.size(), 2u);
   EXPECT_EQ(tuning.find(rows(64, 32, 16))->best.algorithm, "naive");
+}
+
+TEST(Tuning, KeepsTheDevicesStateTheSlowerOnesAndWhatDoesNotEnd) {
+  Tuning before = example();
+  const Candidate wide{"warpgroup", {.bm = 128, .bn = 256, .wm = 64, .wn = 256, .cm = 2, .cn = 1}};
+  before.products[0].clock_hz = 1755e6, before.products[0].watts = 690.25;
+  before.products[0].limits = 0x44;
+  before.products[0].slower = {{wide, 1.04}, {{"naive", {}}, 31}};
+  before.hanging.push_back({rows(8, 8, 8), wide});
+  const Tuning after = parse_tuning(to_string(before));
+  EXPECT_EQ(to_string(after), to_string(before));
+  ASSERT_EQ(after.products[0].slower.size(), 2u);
+  EXPECT_EQ(after.products[0].slower[0].who.algorithm, "warpgroup");
+  EXPECT_EQ(to_string(after.products[0].slower[0].who.tile), "128x256/64x256/2x1");
+  EXPECT_EQ(after.products[0].slower[1].times, 31);
+  EXPECT_EQ(after.products[0].limits, 0x44u);
+  EXPECT_TRUE(after.hangs(rows(8, 8, 8), wide));
+  EXPECT_TRUE(after.hangs(rows(8, 8, 16), wide)) << "of another size it is not to be trusted";
+  EXPECT_FALSE(after.hangs(rows(8, 8, 8, DType::bf16), wide));
+  EXPECT_FALSE(after.hangs(rows(8, 8, 8), {"warpgroup", {}}));
+  EXPECT_EQ(after.find(rows(8, 8, 8)), nullptr);
+  EXPECT_THAT(
+      refusal(
+          [] { parse_tuning("device=A\nm=1 n=1 k=1 algorithm=naive tile=none slower=naive,1\n"); },
+          Category::argument),
+      HasSubstr("NAME,TILE,TIMES"));
+}
+
+TEST(Tuning, OfShippedTablesThatOfTheDeviceCountsWhateverItsVersions) {
+  const std::string_view tables[] = {
+      "device=\"NVIDIA H100\" capability=\"\" driver=\"\" version=\"\"\n",
+      "device=\"NVIDIA H200\" capability=\"\" driver=\"\" version=\"\"\n"
+      "m=64 n=32 k=16 in=f32 out=f32 algorithm=tiled tile=16x16x16 seconds=1e-6\n"};
+  EXPECT_EQ(detail::tuning_named(tables, "NVIDIA H100").products.size(), 0u);
+  EXPECT_EQ(detail::tuning_named(tables, "NVIDIA H200").products.size(), 1u);
+  EXPECT_EQ(detail::tuning_named(tables, "NVIDIA A100").products.size(), 0u);
 }
 
 TEST(Tuning, CandidatesAreAllThatMayBeTakenWithEveryTile) {

@@ -45,7 +45,7 @@ class GpuMachine(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
-        for file in ("scripts/gpu", "scripts/gpu_steps.py", "scripts/kernels.py", "src/matmul/ladder.inc"):
+        for file in ("scripts/gpu", "scripts/gpu_steps.py", "scripts/kernels.py", "scripts/cubin.py", "src/matmul/ladder.inc"):
             (self.root / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(cases.ROOT / file, self.root / file)
 
@@ -67,6 +67,7 @@ class GpuMachine(unittest.TestCase):
         self.program("scripts/ladder.py", "")
         self.program("scripts/compact_results.py", "")
         (self.root / "scripts/ladder.py").write_text("open('docs-were-written', 'w')\n")
+        (self.root / "scripts/gpu_python.py").write_text("print('3 passed in 1 s\\ntested on a GPU: torch')\n")
         self.program("scripts/gpu_truth.py", 'echo "{}" > "$1"')
         (self.root / "docs").mkdir(exist_ok=True)
         shutil.copy(cases.ROOT / "docs/report.md", self.root / "docs")

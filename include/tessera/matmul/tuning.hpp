@@ -3,6 +3,7 @@
 // once and uses it. A value that prints and can be parsed from its text.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,15 +19,32 @@ struct Candidate {
   bool operator==(const Candidate&) const = default;
 };
 
-/// All built kernels and tiles that a plan may choose for the problem. Throws Error.
+/// All built kernels and tiles that a plan may choose for the problem; on CUDA the likeliest first,
+/// without those that a model takes for twice as slow. Throws Error.
 std::vector<Candidate> candidates_for(const Problem& problem, const std::string& device);
+
+/// A candidate that lost, and its time as a multiple of the fastest one's.
+struct SlowerCandidate {
+  Candidate who;
+  double times = 0;
+};
 
 struct TunedProduct {
   Problem problem;  ///< only its extents, types and the orders of A and B matter
   Candidate best;
   double seconds = 0;
-  std::string peer = {};  ///< the library it was compared with; empty: none
+  std::string peer = {};  ///< the fastest product of other libraries; empty: none
   double peer_seconds = 0;
+  /// The device while the best ran: its clock and power, and what limited the clock (NVML's bits).
+  double clock_hz = 0, watts = 0;
+  std::uint64_t limits = 0;
+  std::vector<SlowerCandidate> slower = {};  ///< the next best ones
+};
+
+/// A kernel that did not end: it is not tried again for products of the same types.
+struct HangingCandidate {
+  Problem problem;
+  Candidate who;
 };
 
 /// The device, driver and version of the measurements; others do not apply.
@@ -43,11 +61,13 @@ TunedOn tuned_on(const std::string& device);
 struct Tuning {
   TunedOn on;
   std::vector<TunedProduct> products;
+  std::vector<HangingCandidate> hanging;
 
   /// Null where the product was not tuned.
   const TunedProduct* find(const Problem& problem) const;
   /// Adds a result, replacing one of the same product.
   void add(const TunedProduct& product);
+  bool hangs(const Problem& problem, const Candidate& candidate) const;
 };
 
 /// A line for the device, then one for each product: "m=512 n=512 k=512 in=f32 ... algorithm=...".

@@ -1,0 +1,104 @@
+// See gpu_time.hpp. The rates are checked by primitive P11 (tests/primitives), clocks for each
+// multiply-add by scripts/issue_model.py and bench/results/gpu.
+#include "gpu_time.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "tessera/layout/int_tuple.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+constexpr double kSms = 132, kClock = 1.75e9, kUnitClock = 1.6e9;  // under load
+constexpr double kMemory = 4.07e12, kL2 = 7.7e12;                  // bytes a second
+constexpr double kLaunch = 2.5e-6;
+constexpr double kFill = 1500, kEpilogue = 1000;  // clocks: of the first tiles, of each tile of C
+
+double blocks(index_t extent, int tile) {
+  return static_cast<double>(ceil_div(extent, index_t{std::max(tile, 1)}));
+}
+
+/// Clocks of one multiply-add of a thread on CUDA cores, and blocks of a multiprocessor at one
+/// time.
+struct CoreKernel {
+  std::string_view name;
+  double clocks, clocks_of_small;  ///< small: tiles of 64 x 64
+  int resident;                    ///< of small tiles
+};
+constexpr CoreKernel kCoreKernels[] = {{"bulk_tiled", 1.22, 1.40, 2},
+                                       {"pipelined", 1.24, 1.63, 2},
+                                       {"block_tiled_vectorized", 1.8, 2.1, 2},
+                                       {"block_tiled", 3.15, 3.5, 2},
+                                       {"tiled_register", 8.6, 8.6, 4},
+                                       {"coalescing", 11.4, 11.4, 4},
+                                       {"naive", 118, 118, 4}};
+
+double clocks_on_cores(const Problem& p, const Candidate& who) {
+  CoreKernel kernel{"", 9.3, 9.3, 4};
+  for (const CoreKernel& each : kCoreKernels)
+    if (each.name == who.algorithm) kernel = each;
+  const TileShape& t = who.tile;
+  const int bm = std::max(t.bm, 1), bn = std::max(t.bn, 1);
+  const bool is_small = bm * bn <= 64 * 64, is_medium = !is_small && bm * bn < 128 * 128;
+  const double resident = is_small ? kernel.resident : 1;
+  const double rounds = std::ceil(blocks(p.M, bm) * blocks(p.N, bn) / (kSms * resident));
+  const double clocks = is_small    ? kernel.clocks_of_small
+                        : is_medium ? (kernel.clocks + kernel.clocks_of_small) / 2
+                                    : kernel.clocks;
+  const double each = clocks * (p.in == DType::f64 ? 2 : 1);
+  return kFill + rounds * resident * bm * bn * static_cast<double>(p.K) / 128 * each;
+}
+
+/// The clocks in which L2 gives a multiprocessor these bytes.
+double clocks_of_l2(double bytes) { return bytes / (kL2 / kSms / kUnitClock); }
+
+/// Of a warpgroup's instruction of 64 rows, for 32 bytes of K: its products, or its reads of shared
+/// memory at 128 bytes a clock.
+double clocks_of_unit(int n) { return std::max(n / 2.0, (64 * 32 + n * 32) / 128.0); }
+
+double clocks_on_warpgroups(const Problem& p, const TileShape& t) {
+  const int down = std::max(t.cm, 1), across = std::max(t.cn, 1);
+  const double tiles = blocks(p.M, t.bm * down) * down * blocks(p.N, t.bn * across) * across;
+  const double depths = static_cast<double>(p.K) * size_of(p.in) / 32;
+  const double units = t.bm / 64.0 * clocks_of_unit(t.bn) * (size_of(p.in) == 1 ? 1.1 : 1);
+  const double l2 = clocks_of_l2((double(t.bm) / across + double(t.bn) / down) * 32);
+  // Warpgroups that own whole tiles alternately store one while the other is multiplied.
+  const double epilogue = t.wm == t.bm ? 0 : kEpilogue;
+  return kFill + std::ceil(tiles / kSms) * (depths * std::max(units, l2) + epilogue);
+}
+
+double clocks_of_tensor_core(const Problem& p, const TileShape& t) {
+  const double rate =
+      p.in == DType::f64 ? 64 * 0.8 : 690.0 * 2 / static_cast<double>(size_of(p.in));
+  const double resident = t.bm * t.bn <= 64 * 64 ? 4 : 2;
+  const double rounds = std::ceil(blocks(p.M, t.bm) * blocks(p.N, t.bn) / (kSms * resident));
+  return kFill + rounds * resident * t.bm * t.bn * static_cast<double>(p.K) / rate;
+}
+
+/// The large operand streams past the small one, split along K until all multiprocessors read.
+double clocks_of_thin(const Problem& p, const TileShape& t) {
+  const index_t large = std::max(p.M, p.N), small = std::min(p.M, p.N);
+  const double depths = static_cast<double>(p.K) * size_of(p.in) / 32;
+  const double steps = blocks(large, t.bm) * blocks(small, t.bn) * depths / kSms;
+  return 2 * kFill + steps * std::max(clocks_of_unit(t.bn), clocks_of_l2((t.bm + t.bn) * 32.0));
+}
+
+}  // namespace
+
+double modelled_seconds(const Problem& p, const Candidate& who) {
+  const double a = static_cast<double>(p.M) * static_cast<double>(p.K) * size_of(p.in);
+  const double b = static_cast<double>(p.K) * static_cast<double>(p.N) * size_of(p.type_of_b());
+  const double c = static_cast<double>(p.M) * static_cast<double>(p.N) * size_of(p.out);
+  double seconds = 0;
+  if (who.algorithm == "warpgroup") seconds = clocks_on_warpgroups(p, who.tile) / kUnitClock;
+  else if (who.algorithm == "thin") seconds = clocks_of_thin(p, who.tile) / kUnitClock;
+  else if (who.algorithm == "tensor_core")
+    seconds = clocks_of_tensor_core(p, who.tile) / kUnitClock;
+  else seconds = clocks_on_cores(p, who) / kClock;
+  return kLaunch + std::max(seconds, (a + b + c) / kMemory);
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,69 @@
+// The model of kernels' times on an H200 beside what an H200 measured, and the orders it gives.
+#include "matmul/gpu_time.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tessera::detail {
+namespace {
+
+Problem square(index_t side, DType type = DType::f32) {
+  return {.M = side,
+          .N = side,
+          .K = side,
+          .in = type,
+          .out = type,
+          .a = {side, 1},
+          .b = {side, 1},
+          .c = {side, 1}};
+}
+
+double tflops(const Problem& p, const char* algorithm, const char* tile) {
+  return p.flops() / modelled_seconds(p, {algorithm, parse_tile(tile)}) * 1e-12;
+}
+
+// bench/results/gpu: 2026-11-26, NVIDIA H200.
+TEST(GpuTime, IsThatOfMeasuredProducts) {
+  const auto near = [](double got, double measured) {
+    EXPECT_NEAR(got / measured, 1, 0.15) << got << " TFLOP/s, measured " << measured;
+  };
+  near(tflops(square(4096), "bulk_tiled", "256x128x32/16x8"), 46.7);
+  near(tflops(square(2048), "bulk_tiled", "256x128x32/16x8"), 45.1);
+  near(tflops(square(1024), "bulk_tiled", "64x64x32/8x4"), 39.3);
+  near(tflops(square(4096), "block_tiled_vectorized", "128x128x8/8x8"), 32.0);
+  near(tflops(square(4096), "block_tiled", "128x128x8/8x8"), 18.3);
+  near(tflops(square(4096), "coalescing", "32x32"), 4.97);
+  near(tflops(square(4096, DType::bf16), "tensor_core", "128x128x32/64x64"), 287);
+  near(tflops(square(4096), "tensor_core", "128x128x32/64x64"), 144);
+}
+
+TEST(GpuTime, TakesLargeTilesForLargeProductsAndSmallOnesForSmall) {
+  const auto of = [](index_t side, const char* tile) {
+    return modelled_seconds(square(side, DType::bf16), {"warpgroup", parse_tile(tile)});
+  };
+  EXPECT_LT(of(8192, "128x256/64x256"), of(8192, "128x128/128x128"));
+  EXPECT_LT(of(8192, "128x256/64x256/2x1"), of(8192, "128x256/64x256"));
+  EXPECT_LT(of(1024, "128x64/64x64"), of(1024, "128x256/64x256"));
+  EXPECT_LT(tflops(square(8192, DType::bf16), "warpgroup", "128x256/64x256/2x1"), 989);
+  EXPECT_LT(tflops(square(4096, DType::bf16), "thin", "64x64"), 400);
+}
+
+TEST(GpuTime, OfThinProductsIsThatOfTheirBytes) {
+  Problem p = square(4096, DType::bf16);
+  p.M = 1;
+  const double seconds = modelled_seconds(p, {"thin", parse_tile("64x8")});
+  const double bytes = 4096.0 * 4096 * 2;
+  EXPECT_GT(seconds, bytes / 4.8e12);
+  EXPECT_LT(seconds, 3 * bytes / 4.8e12);
+  EXPECT_LT(seconds, modelled_seconds(p, {"warpgroup", parse_tile("64x64/64x64")}));
+}
+
+TEST(GpuTime, CandidatesComeInItsOrder) {
+  const Problem p = square(64);
+  const auto all = candidates_for(p, "cpu");
+  EXPECT_THAT(all, ::testing::Not(::testing::IsEmpty()));  // on a CPU in that of the ladder
+  EXPECT_EQ(all.front().algorithm, "naive");
+}
+
+}  // namespace
+}  // namespace tessera::detail
