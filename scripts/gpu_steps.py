@@ -201,7 +201,7 @@ def library_beside(programs):
 def steps(parts, programs):
     """The most valuable first."""
     out = [primitive(programs, f"again-{name}", check=True) for name in CHECKED_AGAIN]
-    out += [bench("primitives", "again-bf16", programs, 30, 4096, "auto", "bf16", check=True)]
+    out += [bench("primitives", "again-bf16-4096", programs, 30, 4096, "auto", "bf16", check=True)]
     out += [primitive(programs, name) for name in PRIMITIVES]
     out += [Step("primitives", "unit_bits", [programs / "cuda_test", "--gtest_filter=GpuUnits.*"], 20, read_tests, "unit_bits.txt")]
     out += [Step("test", "tests", [programs / "cuda_test", "--gtest_brief=0"], 150, read_tests, "tests.txt"),

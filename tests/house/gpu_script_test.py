@@ -158,7 +158,7 @@ class GpuScript(GpuMachine):
         first = [f"p{i}" for i in range(1, 12)]
         self.assertEqual([record["step"] for record in self.records()], first)
         self.assertEqual(self.gpu("primitives", "test", "ladder").returncode, 0)
-        self.assertEqual([record["step"] for record in self.records()], [*first, "again-p3", "again-p6", "again-bf16", "unit_bits", "tests",
+        self.assertEqual([record["step"] for record in self.records()], [*first, "again-p3", "again-p6", "again-bf16-4096", "unit_bits", "tests",
                                                                          "ladder"])
 
     def test_what_a_benchmark_had_when_its_time_was_over_is_kept(self):
@@ -212,8 +212,8 @@ class GpuScript(GpuMachine):
         count = len(self.records())
         self.pretend(tessera=TESSERA.replace('"gflops": 5', '"gflops": 4'))
         run = self.gpu("primitives", "test", "bench")
-        self.assertEqual([record["step"] for record in self.records()[count:]][:3], ["again-p3", "again-p6", "again-bf16"])
-        self.assertIn("again-bf16: 0.80 of the speed of an earlier call: compare ratios to the peers only", run.stderr)
+        self.assertEqual([record["step"] for record in self.records()[count:]][:3], ["again-p3", "again-p6", "again-bf16-4096"])
+        self.assertIn("again-bf16-4096: 0.80 of the speed of an earlier call: compare ratios to the peers only", run.stderr)
 
     def test_other_programs_on_the_gpu_are_named(self):
         self.pretend()

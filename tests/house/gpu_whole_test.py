@@ -49,7 +49,7 @@ exec {bin_folder}/gpu_primitives "$1" --like "$reading\"""")
         self.assertLessEqual({"auto", "tensor_core", "cublas", "cublaslt", "cublaslt-2"}, set(bench["found"]))
         count = len(self.records())
         self.assertEqual(self.call().returncode, 0)
-        self.assertEqual([record["step"] for record in self.records()[count:]], ["again-p3", "again-p6", "again-bf16"])
+        self.assertEqual([record["step"] for record in self.records()[count:]], ["again-p3", "again-p6", "again-bf16-64"])
         table = self.root / "table.inc"
         subprocess.run([sys.executable, cases.ROOT / "scripts/tuned_table.py", "--records", self.root / "bench/results/gpu/records.jsonl",
                         "--table", table], check=True)
@@ -98,7 +98,7 @@ exec {bin_folder}/gpu_primitives "$1" --like "$reading\"""")
         self.assertEqual(self.call("primitives", "bench").returncode, 0)
         run = self.call("primitives", "tune", FAKE_GPU="slow=0.5", LIMITS="0x0000000000000044")
         self.assertEqual(run.returncode, 1)
-        self.assertRegex(run.stderr, r"again-bf16: 0\.\d\d of the speed of an earlier call")
+        self.assertRegex(run.stderr, r"again-bf16-64: 0\.\d\d of the speed of an earlier call")
         self.assertEqual({record["status"] for record in self.records() if record["step"].startswith("tune")}, {"throttled"})
 
 
