@@ -119,7 +119,11 @@ std::string bulk_tile(const TileShape& t, int element_bytes) {
   if (2 * t.bm % threads != 0 || 2 * t.bn % threads != 0)
     return cat(threads, " threads cannot share out 4 x 4 blocks of ", t.bm, " or ", t.bn, " x 32");
   // Two stages, and both operands transposed twice.
-  return too_many_elements(index_t{t.bk} * (4 * (t.bm + t.bn) + 16), element_bytes);
+  const index_t bytes = index_t{element_bytes} * t.bk * (4 * (t.bm + t.bn) + 16);
+  const index_t resident = threads >= 256 ? 1 : 2, most = 226 * 1024 / resident - 1024;
+  if (bytes <= most) return {};
+  return cat("two stages take ", grouped(bytes), " bytes, at most ", grouped(most), " where ",
+             resident, resident == 1 ? " block is" : " blocks are", " on a multiprocessor");
 }
 
 std::string warp_tile(const TileShape& t, int element_bytes) {

@@ -1,5 +1,6 @@
 // Which tiles a kernel supports: the rules of its static_asserts and of the launcher, at run time,
-// with the numbers of one tile. Private to src/matmul.
+// with the numbers of one tile; tests/house/tile_rules_test.py holds the two equal. Private to
+// src/matmul.
 #pragma once
 
 #include <string>

@@ -19,11 +19,12 @@ using namespace tessera;
 constexpr TileShape kSquare{.bm = 16, .bn = 16, .bk = 16};
 constexpr TileShape kRegisters{.bm = 64, .bn = 64, .bk = 8, .tm = 8, .tn = 8};
 constexpr TileShape kWarps{.bm = 64, .bn = 64, .bk = 32, .wm = 32, .wn = 32};
+constexpr TileShape kColumn{.bm = 64, .bn = 64, .bk = 8, .tm = 8, .tn = 1};
 constexpr TileShape kPipelined{.bm = 64, .bn = 64, .bk = 16, .tm = 4, .tn = 4};
 constexpr auto use = sizeof(Naive<kSquare>) + sizeof(Coalescing<kSquare>) + sizeof(Tiled<kSquare>) +
                      sizeof(SingleBlock<kSquare>) + sizeof(TiledByHand<kSquare>) +
                      sizeof(TiledIdiomatic<kSquare>) + sizeof(SarekTiled<kSquare>) +
                      sizeof(SarekNaive<TileShape{.bm = 1, .bn = 32}>) +
-                     sizeof(TiledRegister<kRegisters>) + sizeof(BlockTiled<kRegisters>) +
+                     sizeof(TiledRegister<kColumn>) + sizeof(BlockTiled<kRegisters>) +
                      sizeof(BlockTiledVectorized<kRegisters>) + sizeof(TensorCoreTiled<kWarps>) +
                      sizeof(Pipelined<kPipelined>);

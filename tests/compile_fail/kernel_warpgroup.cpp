@@ -1,4 +1,5 @@
 // expect: warpgroup: WN = BN, and WM is a multiple of 64
+// expect: warpgroup: BN is a multiple of 8 up to 256, and a thread has at most 192 sums
 // expect: warpgroup: two warpgroups share a tile by its rows, or own whole tiles by turns
 // expect: warpgroup: blocks of a cluster load 64 rows of A each, or 64 columns of B, or multiples
 // expect: warpgroup: from two stages to as many as fit into 226 KiB
@@ -16,6 +17,8 @@ constexpr TileShape wide{.bm = 128, .bn = 192, .wm = 128, .wn = 192};
 constexpr auto use_3 = sizeof(WarpgroupTiled<wide, ClusterShape{.down = 2}>);  // refused
 constexpr auto use_5 =
     sizeof(WarpgroupTiled<TileShape{.bm = 128, .bn = 256, .wm = 64, .wn = 256}, {}, 9>);  // refused
+constexpr auto use_6 =
+    sizeof(WarpgroupTiled<TileShape{.bm = 128, .bn = 256, .wm = 128, .wn = 256}>);  // refused
 
 constexpr TileShape large{.bm = 128, .bn = 256, .wm = 64, .wn = 256};
 using Large = WarpgroupTiled<large>;

@@ -16,6 +16,7 @@ template <TileShape S>
 struct TiledRegister {
   static_assert(S.bm > 0 && S.bn > 0 && S.bk > 0 && S.tm > 0,
                 "tiled_register: BM, BN, BK and TM are positive");
+  static_assert(S.tn <= 1, "tiled_register: TN is 1: a thread owns elements of one column");
   static_assert(S.bm % S.tm == 0, "tiled_register: TM divides BM");
   static constexpr int threads = S.bm / S.tm * S.bn;
   static_assert(threads <= 1024, "tiled_register: a block has BM / TM * BN threads, at most 1024");

@@ -41,6 +41,8 @@ template <TileShape S, ClusterShape Together = cluster_of(S), int Stages = 0,
 struct WarpgroupTiled {
   static_assert(S.bm > 0 && S.bn > 0 && S.wm > 0 && S.wn == S.bn && S.wm % 64 == 0,
                 "warpgroup: WN = BN, and WM is a multiple of 64");
+  static_assert(S.bn % 8 == 0 && S.bn <= 256 && S.wm * S.bn <= 192 * kWarpgroupThreads,
+                "warpgroup: BN is a multiple of 8 up to 256, and a thread has at most 192 sums");
   static_assert(S.wm == S.bm || 2 * S.wm == S.bm,
                 "warpgroup: two warpgroups share a tile by its rows, or own whole tiles by turns");
   static_assert(Together.down >= 1 && Together.across >= 1 &&
