@@ -195,9 +195,9 @@ def device_name(value: Any, call: str = "matmul") -> str:
     elif root == "cupy":
         value = f"cuda:{value.id}"
     if not isinstance(value, str):
-        raise refuse(call, "device", value, "'cpu', 'cuda', 'cuda:N', 'opencl:N' or 'hip:N', or a device of JAX, PyTorch or CuPy")
+        raise refuse(call, "device", value, f"{_core.device_names()}, or a device of JAX, PyTorch or CuPy")
     found = re.fullmatch(r"(cpu|cuda|gpu|opencl|hip)(?::(\d+))?", value.strip().lower())
     if found is None:
-        raise ValueError(f"{call}: device is {value!r}: expected 'cpu', 'cuda', 'cuda:N', 'opencl:N' or 'hip:N'")
+        raise ValueError(f"{call}: device is {value!r}: expected {_core.device_names()}")
     kind = "cuda" if found[1] == "gpu" else found[1]
     return kind if kind == "cpu" else f"{kind}:{int(found[2] or 0)}"

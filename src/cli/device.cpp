@@ -1,14 +1,15 @@
 // Device names: see device.hpp.
 #include "device.hpp"
 
-#include <charconv>
 #include <cstdlib>
+#include <optional>
+#include <vector>
 
+#include "device/device_names.hpp"
 #include "shell/suggest.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/cuda/runtime.hpp"
-#include "tessera/device/devices.hpp"
 
 namespace tessera::cli {
 
@@ -18,26 +19,25 @@ std::string default_device() {
 }
 
 std::string named_device(const std::string& text, std::string_view advice) {
-  if (text == "cpu") return text;
-  if (text.starts_with("opencl") || text.starts_with("hip")) {
-    const Device device = Device::parse(text);
-    describe(device);
-    return to_string(device);
+  std::optional<Device> device;
+  try {
+    device = Device::parse(text);
+  } catch (const Error&) {
   }
-  const std::string digits = text.starts_with("cuda:") ? text.substr(5) : text == "cuda" ? "0" : "";
-  int number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc{} || end != digits.data() + digits.size() || number < 0)
-    throw Error(
-        Category::argument, cat("unknown device '", text, "'"),
-        "cpu, cuda, cuda:N, opencl:N or hip:N", {},
-        shell::nearest(text, {"cpu", "cuda", "opencl", "hip"}).empty()
-            ? ""
-            : "did you mean '" + shell::nearest(text, {"cpu", "cuda", "opencl", "hip"}) + "'?");
+  if (!device || !runs_products(device->kind())) {
+    std::vector<std::string> kinds;
+    for (const auto& each : kDeviceKinds)
+      if (runs_products(each.kind)) kinds.emplace_back(each.name);
+    const std::string near = shell::nearest(text, kinds);
+    throw Error(Category::argument, cat("unknown device '", text, "'"), device_names(runs_products),
+                {}, near.empty() ? "" : cat("did you mean '", near, "'?"));
+  }
+  if (has_gpu_code(device->kind())) describe(*device);
+  if (device->kind() != DeviceKind::cuda) return to_string(*device);
   if (const std::string why = cuda::why_unavailable(); !why.empty())
     throw Error(Category::unavailable, cat("device '", text, "' is not available"), {}, {},
                 cat(why, "; ", advice));
-  return cat("cuda:", cuda::device(number).number);
+  return cat("cuda:", cuda::device(device->number()).number);
 }
 
 }  // namespace tessera::cli

@@ -7,6 +7,7 @@
 #include <regex>
 
 #include "answer.hpp"
+#include "device/device_names.hpp"
 #include "finding_text.hpp"
 #include "process/checked_flags.hpp"
 #include "process/clock.hpp"
@@ -18,7 +19,6 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/cuda/runtime.hpp"
-#include "tessera/device/devices.hpp"
 
 namespace tessera::course {
 
@@ -231,7 +231,7 @@ std::optional<PuzzleGpu> puzzle_gpu(const std::string& device, std::string& why_
     const Device named = Device::parse(device);
     if (!has_gpu_code(named.kind()))
       throw Error(Category::argument, cat("puzzle: a device of '", device, "'"),
-                  "opencl:N or hip:N");
+                  device_names(has_gpu_code));
     return PuzzleGpu{"", describe(named).name, to_string(named)};
   }
   const std::vector<cuda::Device> devices = cuda::devices();

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "backend.hpp"
+#include "device_names.hpp"
 #include "tessera/core/cpu.hpp"
 #include "tessera/cuda/runtime.hpp"
 #include "tessera/simt/launch.hpp"
@@ -16,8 +17,6 @@
 namespace tessera {
 
 namespace {
-
-constexpr const char* kNames = "cpu, checked, cuda:N, opencl:N or hip:N";
 
 struct Chosen {
   std::mutex mutex;
@@ -29,7 +28,8 @@ Chosen& chosen() {
 }
 
 [[noreturn]] void refuse_name(std::string_view text) {
-  throw Error(Category::argument, cat("unknown device '", printable(text), "'"), kNames);
+  throw Error(Category::argument, cat("unknown device '", printable(text), "'"),
+              device_names(runs_kernels));
 }
 
 DeviceInfo host_info(const Device& device) {
@@ -45,9 +45,17 @@ DeviceInfo host_info(const Device& device) {
 
 }  // namespace
 
+std::string device_names(bool (*is_wanted)(DeviceKind)) {
+  std::vector<std::string> names;
+  for (const auto& each : kDeviceKinds)
+    if (is_wanted(each.kind)) names.push_back(cat(each.name, each.has_number ? ":N" : ""));
+  std::string out;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    out += cat(i == 0 ? "" : i + 1 < names.size() ? ", " : " or ", names[i]);
+  return out;
+}
+
 Device Device::parse(std::string_view text) {
-  if (text == "cpu") return cpu();
-  if (text == "checked") return checked();
   const auto colon = text.find(':');
   int number = 0;
   if (colon != std::string_view::npos) {
@@ -55,10 +63,10 @@ Device Device::parse(std::string_view text) {
     const auto [at, error] = std::from_chars(text.data() + colon + 1, end, number);
     if (error != std::errc() || at != end || number < 0) refuse_name(text);
   }
-  const auto kind = text.substr(0, colon);
-  if (kind == "cuda") return cuda(number);
-  if (kind == "opencl") return opencl(number);
-  if (kind == "hip") return hip(number);
+  for (const auto& each : kDeviceKinds) {
+    if (text.substr(0, colon) == each.name && (each.has_number || colon == std::string_view::npos))
+      return {each.kind, number};
+  }
   refuse_name(text);
 }
 
@@ -94,14 +102,8 @@ void Device::wait() const {
 }
 
 std::string to_string(const Device& device) {
-  switch (device.kind()) {
-    case DeviceKind::cpu: return "cpu";
-    case DeviceKind::checked: return "checked";
-    case DeviceKind::cuda: return cat("cuda:", device.number());
-    case DeviceKind::opencl: return cat("opencl:", device.number());
-    case DeviceKind::hip: return cat("hip:", device.number());
-  }
-  return {};
+  const auto& kind = kDeviceKinds[static_cast<std::size_t>(device.kind())];
+  return kind.has_number ? cat(kind.name, ":", device.number()) : std::string(kind.name);
 }
 
 DeviceInfo describe(const Device& device) {

@@ -8,6 +8,7 @@
 #include "call.hpp"
 #include "cuda/abilities.hpp"
 #include "cuda_ladder.hpp"
+#include "device/device_names.hpp"
 #include "gpu_ladder.hpp"
 
 namespace tessera::detail {
@@ -80,7 +81,7 @@ Device planned_device(std::string_view name) {
   }
   if (!found || *found == Device::checked())
     throw Error(Category::argument, cat("unknown device '", printable(name), "'"),
-                "cpu, cuda, cuda:N, opencl:N or hip:N");
+                device_names(runs_products));
   if (found->kind() == DeviceKind::cuda && cuda_ladder().empty())
     throw Error(Category::unavailable, cat("device '", name, "' is not available"), {}, {},
                 "this build has no CUDA; use the cpu");

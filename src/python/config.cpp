@@ -5,11 +5,11 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
+#include "device/device_names.hpp"
 #include "tessera/core/cpu.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/cuda/runtime.hpp"
-#include "tessera/device/devices.hpp"
 #include "tessera/matmul/plan.hpp"
 
 namespace tessera::python {
@@ -61,6 +61,7 @@ void add_config(nb::module_& m) {
     }
     return out;
   });
+  m.def("device_names", [] { return device_names(runs_products); });
   m.def("default_device", [] { return to_string(Device::get_default()); });
   m.def("config", [] {
     nb::dict out;

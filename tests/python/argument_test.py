@@ -36,7 +36,7 @@ class Other:
     ({"dtype": 5}, "dtype is 5, an int: expected float64, .* or int32, as text or as a type of NumPy, ml_dtypes, JAX or PyTorch"),
     ({"dtype": ">f8"}, "dtype is '>f8'"),
     ({"dtype": "f8"}, "dtype is 'f8', which is float64 in NumPy and a number of 8 bits in Tessera: write float64, float8_e4m3fn"),
-    ({"device": 0}, "device is 0, an int: expected 'cpu', 'cuda', 'cuda:N', 'opencl:N' or 'hip:N', or a device of JAX"),
+    ({"device": 0}, "device is 0, an int: expected cpu, cuda:N, opencl:N or hip:N, or a device of JAX"),
 ])
 def test_of_matmul_and_plan(named, message):
     for call in (tessera.matmul, tessera.plan):
@@ -118,7 +118,7 @@ def test_devices_have_one_set_of_spellings():
     for spelling in ("cuda", "CUDA:0", "gpu"):
         with pytest.raises(BufferError, match="a is on cpu: expected cuda:0"):
             tessera.matmul(A, B, device=spelling)
-    with pytest.raises(ValueError, match="device is 'tpu': expected 'cpu', 'cuda', 'cuda:N', 'opencl:N' or 'hip:N'"):
+    with pytest.raises(ValueError, match="device is 'tpu': expected cpu, cuda:N, opencl:N or hip:N"):
         tessera.matmul(A, B, device="tpu")
 
 

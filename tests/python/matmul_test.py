@@ -1,6 +1,7 @@
 """tessera.matmul on NumPy arrays: against numpy.matmul, and errors."""
 import itertools
 import os
+import re
 import subprocess
 import sys
 
@@ -23,6 +24,15 @@ def test_is_numpys_product(rng, dtype, m, n, k):
     got = tessera.matmul(a, b)
     assert type(got) is np.ndarray and got.dtype == dtype
     close(got, a.astype(np.float64) @ b.astype(np.float64), dtype)
+
+
+def test_docstrings_name_the_element_types_of_a_product():
+    def named(text):
+        return set(re.findall(r"\b(?:u?int|b?float)\d+\b", text))
+
+    types = set(tessera._core.multiplied_dtypes())
+    assert named(re.search(r"nothing is copied\. (.*?), both", tessera.matmul.__doc__, re.S)[1]) == types
+    assert named(re.search(r"Of (float64.*?); int32 is not packed", tessera.PackedMatrix.__doc__, re.S)[1]) == types - {"int32"}
 
 
 def test_both_ways_give_the_same_bits(rng):
