@@ -18,12 +18,12 @@ function(tessera_compile_together target)
   endif()
 endfunction()
 
-# tessera_add_component(NAME [TEXT] [LINK ...] [OPTIMIZED ...] [EXCEPT ...] [NOT_IN_COURSE ...] [ALSO ...] [ONLY ...]): the sources of the
-# folder but for EXCEPT, and ALSO others; or ONLY these. A component of TEXT is compiled quickly, many files at a time, but for OPTIMIZED:
-# the sources that measure or go over elements. The build of the course has no NOT_IN_COURSE; others compile these apart, so that what is
-# left is the same objects in both (tests/cli/course_build_test.py).
+# tessera_add_component(NAME [TEXT] [TOGETHER] [LINK ...] [OPTIMIZED ...] [EXCEPT ...] [NOT_IN_COURSE ...] [ALSO ...] [ONLY ...]): the
+# sources of the folder but for EXCEPT, and ALSO others; or ONLY these. A component of TEXT is compiled quickly, many files at a time, but
+# for OPTIMIZED: the sources that measure or go over elements. TOGETHER: many files at a time, fully optimised. The build of the course has
+# no NOT_IN_COURSE; others compile these apart, so that what is left is the same objects in both (tests/cli/course_build_test.py).
 function(tessera_add_component name)
-  cmake_parse_arguments(component "TEXT" "" "LINK;OPTIMIZED;EXCEPT;NOT_IN_COURSE;ALSO;ONLY" ${ARGN})
+  cmake_parse_arguments(component "TEXT;TOGETHER" "" "LINK;OPTIMIZED;EXCEPT;NOT_IN_COURSE;ALSO;ONLY" ${ARGN})
   if(TESSERA_ONLY_COURSE)
     list(APPEND component_EXCEPT ${component_NOT_IN_COURSE})
   elseif(TESSERA_UNITY_BATCH GREATER 1)
@@ -45,6 +45,8 @@ function(tessera_add_component name)
   add_library(tessera_${name} STATIC EXCLUDE_FROM_ALL ${sources})
   if(component_TEXT)
     target_compile_options(tessera_${name} PRIVATE ${TESSERA_QUICKLY_COMPILED})
+  endif()
+  if(component_TEXT OR component_TOGETHER)
     tessera_compile_together(tessera_${name})
   endif()
   foreach(part ${parts})
