@@ -30,7 +30,7 @@ class Architecture(unittest.TestCase):
         """How a file refers to what comes next: the table of microkernels by its entries."""
         return {"make_kernels": "kernels_"}.get(name, name)
 
-    def test_every_room_is_described(self):
+    def test_every_component_is_described(self):
         components = {path.name for top in ("include/tessera", "src") for path in (cases.ROOT / top).iterdir() if path.is_dir()}
         self.assertEqual(components - {"python"}, set(re.findall(r"^\| `(\w+)` \|", PAGE, re.M)))
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Includes point towards core, never away: reads every include line of include/ and src/ and names the one that offends.
 
-The order is the one of docs/architecture.md. A component may include itself and what KNOWS says. Every file of src knows base. Rooms that
+The order is the one of docs/architecture.md. A component may include itself and what KNOWS says. Every file of src knows base. Components that
 must not know one another (kernels, cpu, check) do not meet below matmul.
 """
 import pathlib

@@ -46,6 +46,17 @@ class Lists(unittest.TestCase):
                 for tile in re.findall(r"[\dx/]+x[\dx/]+", shown[name][1]):
                     self.assertIn(tile, tiles)
 
+    def test_no_message_repeats_the_list_of_element_types(self):
+        names = "|".join(name for row in re.findall(r'\{"(\w+)", "(\w+)", "\w+"\}', text("include/tessera/core/dtype.hpp")) for name in row)
+        self.assertIn("bfloat16", names)
+        listed = re.compile(rf"\b(?:{names})(?:, (?:{names}))+,? (?:or|and) (?:{names})\b")
+        found = set()
+        for file in (file for top in ("src", "include") for file in (cases.ROOT / top).rglob("*") if file.suffix in (".cpp", ".hpp", ".cu", ".cuh")):
+            code = re.sub(r'"\s*\n\s*"', "", re.sub(r"//.*", "", file.read_text()))
+            found |= {file.relative_to(cases.ROOT).as_posix()} if listed.search(code) else set()
+        # Two docstrings, which tests/python/matmul_test.py compares with the list.
+        self.assertEqual(found, {"src/python/fast_matmul.cpp", "src/python/products.cpp"})
+
     @unittest.skipUnless(COMMAND.exists(), "the command is not built")
     def test_every_gpu_of_the_checker_is_in_its_help(self):
         models = re.findall(r'^    \w+\("(\w+)", "NVIDIA', text("src/check/device_model.cpp"), re.M) + re.findall(r'\.name = "(\w+)"', text("src/check/device_model.cpp"))

@@ -22,12 +22,12 @@ class Targets(unittest.TestCase):
     def test_the_blas_is_the_packed_path_and_its_entry_points(self):
         self.assertEqual(components("tessera_blas"), {"base", "core", "cpu", "blas"})
 
-    def test_a_room_and_its_tests_need_what_they_link_to_and_no_kernel(self):
+    def test_a_component_and_its_tests_need_what_they_link_to_and_no_kernel(self):
         self.assertEqual(components("layout_test"), {"base", "core", "layout"})
         self.assertEqual(components("tessera_check"), {"base", "core", "layout", "tensor", "simt", "check"})
         self.assertNotIn("matmul", components("quick_tests"))
 
-    def test_the_library_is_made_of_all_rooms_but_those_of_programs(self):
+    def test_the_library_is_made_of_all_components_but_those_of_programs(self):
         self.assertEqual(components("tessera_library"), {"base", "core", "layout", "tensor", "io", "simt", "cpu", "cuda", "check", "gpu_code", "device", "matmul",
                                                     "puzzle", "scale"})
 

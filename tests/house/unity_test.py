@@ -24,7 +24,7 @@ def faults(command, folder):
 
 
 class Unity(unittest.TestCase):
-    def test_every_room_compiles_as_one(self):
+    def test_every_component_compiles_as_one(self):
         with tempfile.TemporaryDirectory() as folder:
             configured = subprocess.run(["cmake", "-G", "Ninja", "-S", cases.ROOT, "-B", folder, "-DCMAKE_UNITY_BUILD=ON", "-DTESSERA_BUILD_TESTS=OFF",
                                          "-DTESSERA_WERROR=ON", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", f"-DCMAKE_CXX_COMPILER={cases.options.compiler}"],
