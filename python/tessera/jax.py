@@ -15,8 +15,11 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax._src import dispatch
+from jax.experimental.custom_partitioning import custom_partitioning
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir, xla
+from jax.sharding import NamedSharding, PartitionSpec
 
 from . import _arguments, _arrays, _core
 
@@ -309,7 +312,84 @@ def _refuse(ctx, *_, **__):
                               "put the arrays on a device of those: jax.device_put(x, jax.devices('cpu')[0])")
 
 
-mlir.register_lowering(product_p, _refuse)
+# ---- sharded operands ------------------------------------------------------------------------------------------------------
+
+
+def _factors(shapes, transpose_a, transpose_b):
+    """The dimensions of the operands and of the result by name: i, j, k and those of the batch. Dimensions that are repeated have names
+    of their own."""
+    batch = np.broadcast_shapes(*(shape[:-2] for shape in shapes[:2]))
+    names = [f"b{n}" for n in range(len(batch))]
+    first = [names[len(batch) - len(shape) + 2 + n] if size == batch[len(batch) - len(shape) + 2 + n] else f"{which}{n}"
+             for which, shape in zip(("p", "q"), shapes) for n, size in enumerate(shape[:-2])]
+    of_a, of_b = first[:len(shapes[0]) - 2], first[len(shapes[0]) - 2:]
+    rows, columns = ["k", "i"] if transpose_a else ["i", "k"], ["j", "k"] if transpose_b else ["k", "j"]
+    return [of_a + rows, of_b + columns, *([["j"]] if len(shapes) > 2 else [])], [*names, "i", "j"]
+
+
+def _rule(operands, result):
+    return ", ".join(" ".join(names) for names in operands) + " -> " + " ".join(result)
+
+
+def _axes(sharded, names):
+    """For each name the axes of the mesh along which an array is cut there."""
+    spec = tuple(sharded.sharding.spec)
+    return {name: axes if isinstance(axes, tuple) else (axes,) for name, axes in zip(names, spec) if axes not in (None, ())}
+
+
+@functools.lru_cache(maxsize=None)
+def _partitioned(shapes, **how):
+    """The product as a function that XLA may cut along i, j, k and the batch: along k, partial sums are added up before bias and
+    activation."""
+    operands, result = _factors(shapes, how["transpose_a"], how["transpose_b"])
+
+    @custom_partitioning
+    def product(*given):
+        return local_p.bind(*given, **how)
+
+    def partition(mesh, arguments, out):
+        chosen = {}
+        cuts = [_axes(out, result), *(_axes(x, names) for x, names in zip(arguments, operands))]
+        for cut in cuts:
+            for name, axes in cut.items():
+                used = {axis for some in chosen.values() for axis in some}
+                if name in (*result, "k") and name not in chosen and not used & set(axes):
+                    chosen[name] = axes
+
+        def sharding(names):
+            return NamedSharding(mesh, PartitionSpec(*(chosen.get(name) for name in names)))
+
+        def local(a, b, *bias):
+            if "k" not in chosen:
+                return local_p.bind(a, b, *bias, **how)
+            sums = _accumulator(how["dtype"])
+            z = local_p.bind(a, b, **{**how, "activation": "none", "dtype": sums})
+            z = functools.reduce(jnp.add, (each.astype(sums) for each in bias), jax.lax.psum(z, chosen["k"]))
+            return _ACTIVATIONS[how["activation"]](z).astype(how["dtype"])
+
+        return mesh, local, sharding(result), tuple(sharding(names) for names in operands)
+
+    product.def_partition(partition, sharding_rule=_rule(operands, result), reduction_factors=("k",))
+    return product
+
+
+local_p = Primitive("tessera_local_matmul")  # of what one device has
+local_p.def_abstract_eval(_abstract)
+# custom_partitioning() needs to know the devices when a product is lowered; JAX has no public name for this.
+dispatch.prim_requires_devices_during_lowering.add(product_p)
+
+
+def _lower_for_devices(ctx, *operands, **how):
+    """One call for one device, and where each device already has its own part (shard_map)."""
+    if getattr(ctx.module_context.axis_context, "num_devices", 1) == 1:
+        return _lower(ctx, *operands, **how)
+    shapes = tuple(kind.shape for kind in ctx.avals_in)
+    return mlir.lower_fun(_partitioned(shapes, **how), multiple_results=False)(ctx, *operands)
+
+
+for _primitive in (product_p, local_p):
+    mlir.register_lowering(_primitive, _refuse)
 for _platform, _capsule in _core.xla_targets().items():
     jax.ffi.register_ffi_target(_TARGET, _capsule, platform=_platform)
-    mlir.register_lowering(product_p, _lower, platform=_platform.lower())
+    mlir.register_lowering(product_p, _lower_for_devices, platform=_platform.lower())
+    mlir.register_lowering(local_p, _lower, platform=_platform.lower())
