@@ -201,7 +201,7 @@ class Advisor {
                       10 * busiest_us_ + 1});
       return;
     }
-    if (o.fraction() >= 0.25) return;
+    if (o.fraction() >= 0.25 || c_.bulk_copies > 0) return;  // bulk copies are ahead of the work
     say(busiest_us_ * 0.2,
         cat("only ", o.warps, " of ", o.most_warps, " warps fit on a multiprocessor, limited by ",
             to_string(o.limit)),

@@ -123,6 +123,8 @@ double peak_flops(const DeviceModel& device, DType in, Unit unit) {
     case DType::bf16: return device.tensor_f16_flops;
     case DType::i8:
     case DType::u8: return device.tensor_i8_ops;
+    case DType::f8e4m3:
+    case DType::f8e5m2: return device.capability >= 90 ? device.tensor_i8_ops : 0;  // as many
     default: return 0;
   }
 }

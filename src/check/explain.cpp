@@ -30,7 +30,8 @@ double compulsory_bytes(const Report& report) {
   for (const Coverage& c : report.coverage) {
     if (!c.dtype)
       return static_cast<double>(report.total.global_load_bytes + report.total.global_store_bytes +
-                                 report.total.async_copy_bytes) *
+                                 report.total.async_copy_bytes + report.total.bulk_copy_bytes +
+                                 report.total.bulk_store_bytes) *
              scale_of(report);
     const auto whole = [&](std::int64_t touched) {
       return touched && sampled ? c.elements : touched;
@@ -38,11 +39,6 @@ double compulsory_bytes(const Report& report) {
     sum += static_cast<double>(whole(c.read) + whole(c.written)) * size_of(*c.dtype);
   }
   return sum;
-}
-
-std::int64_t sectors(const Counters& c) {
-  return c.global_load_sectors + c.global_store_sectors + c.global_atomic_sectors +
-         c.async_copy_sectors;
 }
 
 DType type_of(const Report& report) {
@@ -92,7 +88,10 @@ double data_stage_cycles(const Counters& c, bool shared, bool global) {
   double cycles = 0;
   if (shared)
     cycles += static_cast<double>(c.shared_load_wavefronts + c.shared_store_wavefronts +
-                                  c.shared_atomic_wavefronts + c.async_copy_wavefronts);
+                                  c.shared_atomic_wavefronts + c.async_copy_wavefronts +
+                                  c.unit_operand_wavefronts) +
+              static_cast<double>(c.bulk_copy_bytes + c.bulk_store_bytes) /
+                  (kSectorsPerClock * kSectorBytes);
   if (global)
     cycles += l1(c.global_load_requests, c.global_load_sectors) +
               l1(c.global_store_requests, c.global_store_sectors) +
@@ -108,8 +107,10 @@ double sectors_per_request(const Counters& c) {
 }
 
 double conflict_factor(const Counters& c) {
-  const auto ideal = c.shared_load_wavefronts_ideal + c.shared_store_wavefronts_ideal;
-  const auto taken = c.shared_load_wavefronts + c.shared_store_wavefronts;
+  const auto ideal = c.shared_load_wavefronts_ideal + c.shared_store_wavefronts_ideal +
+                     c.unit_operand_wavefronts_ideal;
+  const auto taken =
+      c.shared_load_wavefronts + c.shared_store_wavefronts + c.unit_operand_wavefronts;
   return ideal == 0 ? 1 : static_cast<double>(taken) / static_cast<double>(ideal);
 }
 

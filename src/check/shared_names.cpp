@@ -22,6 +22,8 @@ struct NamedSource {
   std::vector<std::string> lines;
   std::regex member;
   bool has_storage = false;
+  std::map<std::string, std::string> elements;  ///< "to" of "auto& to = s.b[i];": "s.b["
+  std::set<std::string> gates;                  ///< "s.full[" of "wait(t, s.full[i], phase)"
 };
 
 std::vector<std::string> code_lines(const std::string& text) {
@@ -64,14 +66,22 @@ NamedSource named(const std::string& text) {
   // A view of a whole tile has its name wherever it occurs, also as an argument; a variable that a
   // member only contributes to, "auto x = s.a(y, k);" or a swizzled view, counts where it is
   // indexed.
-  const std::regex view(cat(R"(\bauto[&\s]+(\w+)\s*=\s*(?:)", members, R"()(?:\.view\(\))?\s*;)")),
-      alias(cat(R"(\bauto[&\s]+(\w+)\s*=[^;]*(?:)", members, ")"));
+  const std::regex view(
+      cat(R"(\bauto[&\s]+(\w+)\s*=\s*()", members, R"()(?:[^\[\];]*\])?(?:\.view\(\))?\s*;)")),
+      alias(cat(R"(\bauto[&\s]+(\w+)\s*=[^;]*(?:)", members, ")")),
+      gate(cat(R"(\b(?:wait|expect|arrive|open_gate)\s*\(\s*\w+\s*,\s*()", members, ")"));
   std::vector<std::string> declarations;
   std::copy_if(out.lines.begin(), out.lines.end(), std::back_inserter(declarations),
                [](const auto& line) { return line.find("auto") != std::string::npos; });
   std::set<std::string> views;
   for (const auto& line : declarations)
-    for (auto& each : matches_of(line, view)) views.insert(std::move(each));
+    for (std::sregex_iterator each(line.begin(), line.end(), view), end; each != end; ++each) {
+      views.insert((*each)[1]);
+      if (std::string of = (*each)[2]; of.find('[') != std::string::npos)
+        out.elements.emplace((*each)[1], std::move(of));
+    }
+  for (const auto& line : out.lines)
+    for (auto& each : matches_of(line, gate)) out.gates.insert(std::move(each));
   for (const auto& line : declarations)
     for (const auto& each : matches_of(line, alias))
       if (!whole.contains(each))
@@ -101,8 +111,13 @@ class Names {
     const NamedSource& source = of(place.file);
     const auto line = static_cast<std::size_t>(place.line);
     if (!source.has_storage || line < 1 || line > source.lines.size()) return {};
-    const auto found = matches_of(source.lines[line - 1], source.member);
-    return {found.begin(), found.end()};
+    std::set<std::string> out;
+    for (const auto& each : matches_of(source.lines[line - 1], source.member)) {
+      const auto element = source.elements.find(each);
+      const std::string& name = element == source.elements.end() ? each : element->second;
+      if (!source.gates.contains(name)) out.insert(name);
+    }
+    return out;
   }
   const NamedSource& of(const std::string& file) {
     const auto known = sources_.find(file);

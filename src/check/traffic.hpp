@@ -6,6 +6,12 @@
 
 namespace tessera::check {
 
+/// 32-byte sectors of global memory that threads, copies and stores touch.
+inline std::int64_t sectors(const Counters& c) {
+  return c.global_load_sectors + c.global_store_sectors + c.global_atomic_sectors +
+         c.async_copy_sectors + c.bulk_copy_sectors + c.bulk_store_sectors;
+}
+
 inline Traffic traffic_of(const Report& report) {
   Traffic out{};
   const Counters& c = report.total;
@@ -14,8 +20,7 @@ inline Traffic traffic_of(const Report& report) {
     const int bytes = each.dtype ? size_of(*each.dtype) : 4;
     out.compulsory_bytes += static_cast<double>((each.read + each.written) * bytes);
   }
-  out.l1_bytes = 32.0 * static_cast<double>(c.global_load_sectors + c.global_store_sectors +
-                                            c.global_atomic_sectors + c.async_copy_sectors);
+  out.l1_bytes = 32.0 * static_cast<double>(sectors(c));
   return out;
 }
 

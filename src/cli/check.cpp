@@ -219,6 +219,7 @@ int run_check(const shell::Context& context, CheckRequest& request) {
     return check_compiled(context, request, spelling);
   }
   if (request.sweeps) return check_sweep(context, request, spelling.tile, checked);
+  if (const std::string other = substituted(request.kernel); !other.empty()) context.note(other);
   const check::DeviceModel& device = check::device_model(request.kernel.device);
   const check::Report report = checked(request.kernel);
   return print_report(context, request,

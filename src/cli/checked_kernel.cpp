@@ -71,6 +71,19 @@ Strides strides_of(const CheckedKernel& kernel, char name, index_t rows, index_t
   return {layout.row_stride, layout.col_stride};
 }
 
+Problem problem_of(const CheckedKernel& kernel) {
+  const DType type = parse_dtype(kernel.dtype);
+  return {.M = kernel.m,
+          .N = kernel.n,
+          .K = kernel.k,
+          .in = type,
+          .out = out_of(type),
+          .a = strides_of(kernel, 'A', kernel.m, kernel.k),
+          .b = strides_of(kernel, 'B', kernel.k, kernel.n),
+          .c = strides_of(kernel, 'C', kernel.m, kernel.n),
+          .beta = kernel.beta};
+}
+
 }  // namespace
 
 void add_device_model(CLI::App& app, CheckedKernel& kernel) {
@@ -87,10 +100,13 @@ void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_t
   shell::add_extent(app, "-m", kernel.m, "Rows of A and C" + extent);
   shell::add_extent(app, "-n", kernel.n, "Columns of B and C" + extent);
   shell::add_extent(app, "-k", kernel.k, "Columns of A, rows of B" + extent);
-  shell::add_dtype(
-      app, "--dtype", kernel.dtype,
-      cat("Element type: ", shell::join(shell::product_dtype_names()), "; for warpgroup also ",
-          shell::join(warpgroup_only_types()), "; default ", kernel.dtype));
+  std::vector<std::string> types = shell::product_dtype_names();
+  const std::vector<std::string> bytes = warpgroup_only_types();
+  const std::string text =
+      cat("Element type of A and B: ", shell::join(types), "; for warpgroup also ",
+          shell::join(bytes), ", summed in f32 or i32; default ", kernel.dtype);
+  types.insert(types.end(), bytes.begin(), bytes.end());
+  shell::add_dtype(app, "--dtype", kernel.dtype, text, types);
   shell::add_text(app, "--tile", "TILE", kernel.tile,
                   "Tile, such as 32x32x32 or 128,128,8/8,8; default: the kernel's own");
   shell::add_choice(app, "--order", kernel.order,
@@ -193,10 +209,11 @@ KernelSpelling spelling_of(const CheckedKernel& kernel) {
 
 std::string source_text(const KernelSpelling& spelling) {
   if (spelling.header.empty())
-    throw Error(Category::unavailable,
-                cat("check: ", spelling.kernel, " in ", spelling.type,
-                    " takes its operands as maps for bulk copies and cannot be recompiled"),
-                "f32, or another type with the first tile of warpgroup; no --stop-at, no flags");
+    throw Error(
+        Category::unavailable,
+        cat("check: ", spelling.kernel, " in ", spelling.type,
+            " takes its operands as maps for bulk copies and cannot be recompiled"),
+        "f32, or another type with the first tile of warpgroup or thin; no --stop-at, no flags");
   return cat("#include \"tessera/check/file.hpp\"\n#include \"", spelling.header,
              "\"\n\nusing namespace tessera;\n\n"
              "check::Report check_kernel(const check::Options& options, const "
@@ -205,16 +222,14 @@ std::string source_text(const KernelSpelling& spelling) {
 }
 
 std::string problem_text(const CheckedKernel& kernel, const KernelSpelling& spelling) {
-  const Problem problem{.M = kernel.m,
-                        .N = kernel.n,
-                        .K = kernel.k,
-                        .in = parse_dtype(kernel.dtype),
-                        .out = out_of(parse_dtype(kernel.dtype)),
-                        .a = strides_of(kernel, 'A', kernel.m, kernel.k),
-                        .b = strides_of(kernel, 'B', kernel.k, kernel.n),
-                        .c = strides_of(kernel, 'C', kernel.m, kernel.n),
-                        .beta = kernel.beta};
-  return cat(to_string(problem), " tile=", to_string(spelling.tile));
+  return cat(to_string(problem_of(kernel)), " tile=", to_string(spelling.tile));
+}
+
+std::string substituted(const CheckedKernel& kernel) {
+  constexpr std::string_view asked = "asked for; ";
+  const Plan plan = make_plan(problem_of(kernel), {.algorithm = kernel.name});
+  if (!plan.reason.starts_with(asked)) return {};
+  return cat(kernel.name, ": ", plan.reason.substr(asked.size()));
 }
 
 std::optional<std::string> source_of(const std::string& file) {

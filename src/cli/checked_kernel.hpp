@@ -55,6 +55,10 @@ std::string source_text(const KernelSpelling& spelling);
 /// How that file's report names what it ran.
 std::string problem_text(const CheckedKernel& kernel, const KernelSpelling& spelling);
 
+/// Which kernel takes the place of a kernel of the ladder whose bulk copies cannot read this
+/// problem's operands, and why; empty where none does.
+std::string substituted(const CheckedKernel& kernel);
+
 /// The text of a source file as reports name it; for an installed command, of the installed header.
 std::optional<std::string> source_of(const std::string& file);
 

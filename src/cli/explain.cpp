@@ -67,7 +67,8 @@ check::Report counted_in_file(const ExplainRequest& request, const CheckedKernel
   return out;
 }
 
-Explained explained(const ExplainRequest& request, const std::string& name, std::string& page) {
+Explained explained(const shell::Context& context, const ExplainRequest& request,
+                    const std::string& name, std::string& page) {
   CheckedKernel kernel = request.kernel;
   kernel.name = name;
   Explained out{
@@ -75,6 +76,8 @@ Explained explained(const ExplainRequest& request, const std::string& name, std:
       .explanation = {},
       .next = next_step(name)};
   out.explanation = check::explain(out.report, check::device_model(kernel.device));
+  if (const std::string other = is_file(kernel) ? "" : substituted(kernel); !other.empty())
+    context.note(other);
   return out;
 }
 
@@ -118,8 +121,8 @@ int run_explain(const shell::Context& context, const ExplainRequest& request) {
   for (const std::string& file : {request.text, request.html})
     if (!file.empty()) check_output(file, request.force ? Overwrite::replace : Overwrite::refuse);
   std::string page;
-  const Explained a = explained(request, request.kernel.name, page);
-  const Explained b = two ? explained(request, request.against, page) : Explained{};
+  const Explained a = explained(context, request, request.kernel.name, page);
+  const Explained b = two ? explained(context, request, request.against, page) : Explained{};
   if (!request.html.empty())
     shell::write_file(context, request.html, request.force,
                       two ? check::html_comparison(a.report, b.report, device, source_of)

@@ -92,9 +92,13 @@ std::string numbers(const Explained& e) {
   std::string out;
   const auto ideal = ratio(c.global_load_sectors_ideal + c.global_store_sectors_ideal,
                            c.global_load_requests + c.global_store_requests);
-  out += fmt::format("sectors for each global request  {} (ideal {})\n",
-                     number(check::sectors_per_request(c)), number(ideal));
-  if (c.shared_load_requests + c.shared_store_requests > 0)
+  if (c.bulk_copies + c.bulk_stores > 0)
+    out += fmt::format("bulk copies and stores           {} boxes, {} sectors\n",
+                       c.bulk_copies + c.bulk_stores, c.bulk_copy_sectors + c.bulk_store_sectors);
+  if (check::sectors_per_request(c) > 0)
+    out += fmt::format("sectors for each global request  {} (ideal {})\n",
+                       number(check::sectors_per_request(c)), number(ideal));
+  if (c.shared_load_requests + c.shared_store_requests + c.unit_operands > 0)
     out += fmt::format("bank conflicts                   {} x the ideal wavefronts\n",
                        number(check::conflict_factor(c)));
   out += fmt::format(

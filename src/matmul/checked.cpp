@@ -21,6 +21,32 @@ std::span<const CheckedEntry> checked_ladder() {
   return entries;
 }
 
+namespace {
+
+std::string problem_text(const Problem& p, const TileShape& tile) {
+  return cat(to_string(p), " tile=", to_string(tile));
+}
+
+void require_compiled(const CheckedEntry& entry, const Problem& p, const TileShape& tile) {
+  if (entry.has_type(p.in, p.out, tile)) return;
+  throw Error(Category::unavailable,
+              cat("check: ", entry.name, " with tile ", to_string(tile), " in ", type_text(p),
+                  " is not compiled for the checker"),
+              "f32, or the algorithm's first tile in another type", {},
+              "'tessera check' compiles others on demand; in C++, see tessera/check/product.hpp");
+}
+
+}  // namespace
+
+check::Report check_by_tensor_core(const LadderCall& call, const check::Options& options) {
+  const CheckedEntry entry = checked_tensor_core();
+  const TileShape& tile = TensorCoreTiles::tiles[0];
+  require_compiled(entry, call.problem, tile);
+  check::Options own = options;
+  own.problem = problem_text(call.problem, tile);
+  return entry.run({call.problem, tile, call.config, call.A, call.B, call.C, call.bias}, own);
+}
+
 }  // namespace detail
 
 std::vector<std::string> checked_algorithms() {
@@ -83,14 +109,7 @@ check::Report check_matmul(const Plan& plan, const ConstMatrix& A, const ConstMa
                 cat("check: ", plan.algorithm, " is no kernel of threads and blocks"),
                 "one of " + known);
   }
-  if (!entry->has_type(p.in, p.out, plan.tile)) {
-    throw Error(Category::unavailable,
-                cat("check: ", plan.algorithm, " with tile ", to_string(plan.tile), " in ",
-                    name(p.in), " is not compiled for the checker"),
-                "f32, or the algorithm's first tile in f16 or f64", {},
-                "'tessera check' compiles others on demand; in C++, see "
-                "tessera/check/product.hpp");
-  }
+  detail::require_compiled(*entry, p, plan.tile);
   check::Options own = options;
   own.order = plan.order;
   own.seed = plan.seed;
@@ -99,7 +118,7 @@ check::Report check_matmul(const Plan& plan, const ConstMatrix& A, const ConstMa
   own.coverage =
       options.coverage || p.alpha != 0;  // a product reads all of A and B and writes all of C
   own.tensors = {"A", "B", "C"};
-  own.problem = cat(to_string(p), " tile=", to_string(plan.tile));
+  own.problem = detail::problem_text(p, plan.tile);
   return entry->run({p, plan.tile, {}, A.data, B.data, C.data, bias}, own);
 }
 

@@ -28,6 +28,9 @@ std::span<const CheckedEntry> checked_ladder();
 #define TESSERA_LADDER_HOST(...)
 #include "ladder.inc"
 
+/// Operands that bulk copies cannot read: by `tensor_core` with its first tile, as in every run.
+check::Report check_by_tensor_core(const LadderCall& call, const check::Options& options);
+
 /// As run_kernel() of ladder.hpp.
 template <class Kernel, class In, class Out>
 check::Report check_kernel(const LadderCall& call, const check::Options& options) {

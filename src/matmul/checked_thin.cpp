@@ -1,5 +1,5 @@
-// `thin` under the checker: f32 in its tiles. Operands that bulk copies cannot read are multiplied
-// by `tensor_core`, as in every run.
+// `thin` under the checker: f32 in its tiles, f16 and bf16 in the first. Operands that bulk copies
+// cannot read are multiplied by `tensor_core`, as in every run.
 #include "checked.hpp"
 #include "thin_operands.hpp"
 
@@ -7,14 +7,14 @@ namespace tessera::detail {
 
 namespace {
 
-check::Report run_thin_checked(const LadderCall& call, const check::Options& options) {
+using SixteenBitTiles = TileList<1, ThinTiles::tiles[0]>;
+
+template <class T, class Tiles>
+check::Report check_thin(const LadderCall& call, const check::Options& options) {
   const Problem& p = call.problem;
-  if (!why_no_thin_operands(p, call.A, call.B).empty())
-    return checked_tensor_core().run(
-        {p, TensorCoreTiles::tiles[0], call.config, call.A, call.B, call.C, call.bias}, options);
   check::Report report;
-  ThinLadder<ThinTiles>::with_kernel(p, call.tile, [&]<class Kernel>(const Kernel& kernel) {
-    with_thin_operands<Kernel, float, float>(
+  ThinLadder<Tiles>::with_kernel(p, call.tile, [&]<class Kernel>(const Kernel& kernel) {
+    with_thin_operands<Kernel, T, T>(
         p, call.A, call.B, call.C, call.bias, software_map,
         [&](const auto& L, const auto& S, const auto& C) {
           check::Options own = options;
@@ -26,7 +26,20 @@ check::Report run_thin_checked(const LadderCall& call, const check::Options& opt
   return report;
 }
 
-bool has_thin_type(DType in, DType out, const TileShape&) { return is_f32_product(in, out); }
+check::Report run_thin_checked(const LadderCall& call, const check::Options& options) {
+  if (!why_no_thin_operands(call.problem, call.A, call.B).empty())
+    return check_by_tensor_core(call, options);
+  switch (call.problem.in) {
+    case DType::f16: return check_thin<f16, SixteenBitTiles>(call, options);
+    case DType::bf16: return check_thin<bf16, SixteenBitTiles>(call, options);
+    default: return check_thin<float, ThinTiles>(call, options);
+  }
+}
+
+bool has_thin_type(DType in, DType out, const TileShape& tile) {
+  const bool is_16_bit = in == DType::f16 || in == DType::bf16;
+  return is_f32_product(in, out) || (is_16_bit && in == out && tile == SixteenBitTiles::tiles[0]);
+}
 
 }  // namespace
 

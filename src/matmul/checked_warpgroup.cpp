@@ -18,8 +18,10 @@ check::Report check_typed(const LadderCall& call, const check::Options& options)
     with_bulk_operands<Kernel, T, Out>(
         p, call.A, call.B, call.C, call.bias, software_map,
         [&](const auto& A, const auto& B, const auto& slices, const auto& C) {
-          // Few blocks, so that each computes a second tile.
-          report = check::check(options, Kernel::grid(p.M, p.N, 2), kernel, A, B, slices, C);
+          // All of few blocks, so that each computes a second tile; or some of a whole GPU's.
+          const Dim3 grid =
+              options.blocks == 0 ? Kernel::grid(p.M, p.N, 2) : Kernel::grid(p.M, p.N);
+          report = check::check(options, grid, kernel, A, B, slices, C);
         });
   });
   return report;
@@ -44,9 +46,7 @@ check::Report check_first(const LadderCall& call, const check::Options& options,
 check::Report run_warpgroup_checked(const LadderCall& call, const check::Options& options) {
   const Problem& p = call.problem;
   const bool has_maps = why_no_bulk_operands(p, call.A, call.B).empty();
-  if (!has_maps && size_of(p.in) > 1)
-    return checked_tensor_core().run(
-        {p, TensorCoreTiles::tiles[0], call.config, call.A, call.B, call.C, call.bias}, options);
+  if (!has_maps && size_of(p.in) > 1) return check_by_tensor_core(call, options);
   if (!has_maps) {
     const ByteRows rows(p, call.A, call.B);
     return check_first(

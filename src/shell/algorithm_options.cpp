@@ -64,10 +64,12 @@ std::string named_algorithm(const std::string& text, const std::string& also) {
 }
 
 CLI::Option* add_dtype(CLI::App& app, std::string flags, std::string& target,
-                       std::string description) {
+                       std::string description, const std::vector<std::string>& taken) {
   return add_checked(
       app, flags,
-      [&target](const std::string& text) { target = std::string(name(named_dtype(text))); },
+      [&target, taken](const std::string& text) {
+        target = std::string(name(named_dtype(text, taken)));
+      },
       std::move(description), "TYPE");
 }
 

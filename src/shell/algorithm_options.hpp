@@ -20,9 +20,10 @@ DType named_dtype(const std::string& text,
 /// The algorithm's own name, or one of `also`. Throws Error(argument) with the nearest name.
 std::string named_algorithm(const std::string& text, const std::string& also = {});
 
-/// An element type by name.
+/// An element type by name; the message for a wrong one lists `taken`.
 CLI::Option* add_dtype(CLI::App& app, std::string flags, std::string& target,
-                       std::string description);
+                       std::string description,
+                       const std::vector<std::string>& taken = product_dtype_names());
 /// One algorithm, or "auto".
 CLI::Option* add_algorithm(CLI::App& app, std::string flags, std::string& target,
                            std::string description);

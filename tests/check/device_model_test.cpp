@@ -23,6 +23,8 @@ TEST(DeviceModel, PeaksFollowFromMultiprocessorsLanesAndClock) {
     EXPECT_NEAR(d.f64_flops / d.f32_flops, 0.5, 0.01) << d.name;
     EXPECT_NEAR(d.tensor_f16_flops / d.tensor_tf32_flops, 2, 0.01) << d.name;
     EXPECT_NEAR(d.tensor_i8_ops / d.tensor_f16_flops, 2, 0.01) << d.name;
+    const double of_f8 = d.capability >= 90 ? d.tensor_i8_ops : 0;
+    EXPECT_EQ(peak_flops(d, DType::f8e4m3, Unit::tensor_cores), of_f8) << d.name;
     EXPECT_EQ(d.smem_per_sm_bytes - d.smem_per_block_bytes, d.smem_reserved_bytes) << d.name;
     EXPECT_FALSE(d.source.empty());
   }

@@ -116,6 +116,20 @@ TEST(Explain, MatrixInstructionsAreMeasuredAgainstMatrixUnits) {
   EXPECT_EQ(e.traffic.compulsory_bytes, 3 * 2 * 0x1p20);
 }
 
+TEST(Explain, BulkCopiesAndOperandsOfUnitsAreTraffic) {
+  Report r = tiled_report(1024);
+  const Explanation before = explain(r, h200());
+  r.total.bulk_copy_sectors = 3000, r.total.bulk_copy_bytes = 96000;
+  r.total.bulk_store_sectors = 1000, r.total.bulk_store_bytes = 32000;
+  r.total.unit_operand_wavefronts = 5000, r.total.unit_operand_wavefronts_ideal = 2500;
+  const Explanation e = explain(r, h200());
+  EXPECT_EQ(e.traffic.l1_bytes - before.traffic.l1_bytes, 32 * 4000);
+  EXPECT_NEAR(resource(e, "shared memory and L1").least_us -
+                  resource(before, "shared memory and L1").least_us,
+              (5000 + 128000 / 128) / (1.98e9 * 132) * 1e6, 1e-9);
+  EXPECT_GT(conflict_factor(r.total), 1);
+}
+
 TEST(Explain, AComputeBoundKernelIsToldOfMatrixUnits) {
   Report r = tiled_report(1024);
   r.total.shared_load_wavefronts /= 64;  // as if a thread tile kept all but a little in registers

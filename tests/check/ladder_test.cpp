@@ -115,6 +115,37 @@ TEST(CheckedLadder, BulkKernelsAreCleanInEveryTile) {
   }
 }
 
+template <class T>
+void expect_clean_of_16_bits(const char* name, index_t k, const char* kernel) {
+  for (const auto order : {ThreadOrder::forward, ThreadOrder::late}) {
+    SCOPED_TRACE(cat(name, " ", tessera::name(dtype_of<T>()), " K=", k, " ", tessera::name(order)));
+    Matrices<T> in(40, 72, k), plain(40, 72, k);
+    const Options options{.algorithm = name, .order = order, .seed = 5};
+    const auto report = checked(in, options);
+    EXPECT_EQ(report.kernel, kernel);
+    EXPECT_TRUE(report.findings.empty()) << text_of(report);
+    matmul(plain.A(), plain.B(), plain.C(), 1, 0, options);
+    EXPECT_EQ(std::memcmp(in.c.data(), plain.c.data(), in.c.size() * sizeof(T)), 0);
+  }
+}
+
+/// Of rows that are a multiple of 16 bytes long, and of others: `tensor_core` takes those.
+TEST(CheckedLadder, BulkKernelsOf16BitsAreCleanAndLeaveTheSameBytes) {
+  expect_clean_of_16_bits<bf16>("warpgroup", 136, "warpgroup");
+  expect_clean_of_16_bits<f16>("warpgroup", 136, "warpgroup");
+  for (const char* name : {"warpgroup", "thin"}) {
+    expect_clean_of_16_bits<bf16>(name, 37, "tensor_core");
+    expect_clean_of_16_bits<f16>(name, 37, "tensor_core");
+  }
+  for (const auto order : {ThreadOrder::forward, ThreadOrder::late}) {
+    Matrices<bf16> in(3, 72, 136);
+    const Options options{.algorithm = "thin", .order = order, .seed = 5};
+    const auto report = checked(in, options);
+    EXPECT_EQ(report.kernel, "thin");
+    EXPECT_TRUE(report.findings.empty()) << text_of(report);
+  }
+}
+
 /// In rows along K, and otherwise.
 template <class T, class Out>
 void expect_clean_of_bytes(ThreadOrder order) {

@@ -126,6 +126,23 @@ TEST(SharedNames, TilesOfAnArrayHaveTheirIndex) {
   EXPECT_EQ(out.samples[0].tensor, "s.a[0]");
 }
 
+TEST(SharedNames, GatesAreNoTilesAndViewsOfAnArrayHaveItsName) {
+  const auto tile = [](int byte) { return "tile (4,4) at byte " + std::to_string(byte); };
+  Report report;
+  report.findings = {race(kA, 4, 2), race(tile(128).c_str(), 5, 6), race(tile(192).c_str(), 5, 6)};
+  const Report out = named(
+      "auto& s = shared<Shared>(t);\n"
+      "copy_bulk(t, tile<4, 4>(A, 0, k), s.in[turn.stage], s.full[turn.stage]);\n"
+      "auto& to = s.out[k % 2]; auto in = s.in[turn.stage].view();\n"
+      "wait(t, s.full[turn.stage], turn.phase); sum += in(0, i);\n"
+      "to.view()(y, x) = 2 * in(y, x);\n"
+      "store_bulk(t, to, tile<4, 4>(B, 0, k));\n",
+      report);
+  EXPECT_EQ(out.findings[0].tensor, "s.in[0]");
+  EXPECT_EQ(out.findings[1].tensor, "s.out[0]");
+  EXPECT_EQ(out.findings[2].tensor, "s.out[1]");
+}
+
 TEST(SharedNames, ANumberFromATileIsNoNameOfIt) {
   Report report;
   report.findings = {race(kB, 3, 0)};

@@ -8,6 +8,7 @@
 
 #include "tessera/ops/epilogue.hpp"
 #include "tessera/ops/warpgroup.hpp"
+#include "tessera/tensor/vectorize.hpp"
 
 namespace tessera {
 
@@ -43,10 +44,11 @@ TESSERA_KERNEL void put(Thread& t, const Acc* sums, SliceTile<T>& slice) {
   if constexpr (requires { t.async().template put<Cols>(thread, sums, slice.elements); }) {
     t.async().template put<Cols>(thread, sums, slice.elements);
   } else {
-    auto to = slice.view();
-    const int row = thread / 32 * 16 + thread % 32 / 4, col = thread % 4 * 2;
-    for (int v = 0; v < Cols / 2; ++v)
-      to(row + v / 2 % 2 * 8, col + v / 4 * 8 + v % 2) = convert<T>(sums[v]);
+    auto to = vectorize<1, 2>(slice.view());  // (64,W/2)
+    const int row = thread / 32 * 16 + thread % 32 / 4, pair = thread % 4;
+    for (int v = 0; v < Cols / 2; v += 2)
+      to(row + v / 2 % 2 * 8, pair + v / 4 * 4) =
+          Vec<T, 2>{{convert<T>(sums[v]), convert<T>(sums[v + 1])}};
   }
 }
 
