@@ -107,13 +107,16 @@ std::string key_numbers(const Subject& subject) {
   std::string out = "<div class=\"cards\">\n";
   out += card("busiest resource", std::string(e.resources[e.busiest].name),
               cat(time_text(e.resources[e.busiest].least_us), " at least, ", e.device->full_name));
-  out += card(
-      "sectors for each global request", number_text(sectors_per_request(c)),
-      requests == 0
-          ? "no such request"
-          : cat("ideal ", number_text(static_cast<double>(ideal) / static_cast<double>(requests))));
+  if (const auto boxes = c.bulk_copies + c.bulk_stores; requests == 0 && boxes > 0)
+    out += card("bulk copies and stores", cat(boxes, " boxes"),
+                counted(c.bulk_copy_sectors + c.bulk_store_sectors, "sector"));
+  else
+    out += card("sectors for each global request", number_text(sectors_per_request(c)),
+                requests == 0 ? "no such request"
+                              : cat("ideal ", number_text(static_cast<double>(ideal) /
+                                                          static_cast<double>(requests))));
   out += card("shared memory conflicts", cat(number_text(conflict_factor(c)), " x"),
-              c.shared_load_requests + c.shared_store_requests == 0
+              c.shared_load_requests + c.shared_store_requests + c.unit_operands == 0
                   ? "no shared access"
                   : "wavefronts / those without conflicts");
   out +=

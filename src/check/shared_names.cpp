@@ -49,7 +49,8 @@ std::vector<std::string> matches_of(const std::string& text, const std::regex& w
 NamedSource named(const std::string& text) {
   static const std::regex storage(R"(\b(\w+)\s*=\s*(?:\w+::)*shared<)"),
       parts(R"(\[([\w\s,]*)\]\s*=\s*(?:\w+::)*shared<)"), word(R"(\b(\w+)\b)");
-  NamedSource out{code_lines(text), {}, false};
+  NamedSource out;
+  out.lines = code_lines(text);
   std::set<std::string> whole, part;
   for (const auto& line : out.lines) {
     if (line.find("shared<") == std::string::npos) continue;
@@ -106,13 +107,26 @@ class Names {
     return out.size() == 1 ? *out.begin() : "";
   }
 
+  /// The one gate, or array of gates, that a line waits for or arrives at: "s.full".
+  std::string gate_at(const Location& place) {
+    const NamedSource& source = of(place.file);
+    const auto line = static_cast<std::size_t>(place.line);
+    if (source.gates.empty() || line < 1 || line > source.lines.size()) return "";
+    std::set<std::string> out;
+    for (const auto& each : matches_of(source.lines[line - 1], source.member))
+      if (source.gates.contains(each)) out.insert(each.substr(0, each.find('[')));
+    return out.size() == 1 ? *out.begin() : "";
+  }
+
  private:
   std::set<std::string> at(const Location& place) {
     const NamedSource& source = of(place.file);
     const auto line = static_cast<std::size_t>(place.line);
     if (!source.has_storage || line < 1 || line > source.lines.size()) return {};
     std::set<std::string> out;
-    for (const auto& each : matches_of(source.lines[line - 1], source.member)) {
+    const std::string& text = source.lines[line - 1];
+    if (text.find("share<") != std::string::npos) return {};  // a part of a tile
+    for (const auto& each : matches_of(text, source.member)) {
       const auto element = source.elements.find(each);
       const std::string& name = element == source.elements.end() ? each : element->second;
       if (!source.gates.contains(name)) out.insert(name);
@@ -151,7 +165,11 @@ std::map<std::string, std::string> names_of(
     std::vector<std::string> tiles(of.begin(), of.end());
     std::sort(tiles.begin(), tiles.end(),
               [](const auto& a, const auto& b) { return byte_of(a) < byte_of(b); });
-    const bool has_first = tiles.size() > 1 || byte_of(tiles[0]) == 0;
+    const auto shape = [](const std::string& tile) { return tile.substr(0, tile.find(" at ")); };
+    const bool are_alike = std::all_of(tiles.begin(), tiles.end(), [&](const auto& each) {
+      return shape(each) == shape(tiles[0]);
+    });  // else some are parts of others
+    const bool has_first = are_alike && (tiles.size() > 1 || byte_of(tiles[0]) == 0);
     for (std::size_t i = 0; i < tiles.size(); ++i)
       out.emplace(tiles[i], cat(name, has_first ? cat(i) : "", "]"));
   }
@@ -162,10 +180,22 @@ std::map<std::string, std::string> names_of(
   return out;
 }
 
+/// "gate 0 (byte 64 ...) ... at k.cpp:7:5 (first" becomes "gate 0 of s.full (byte 64 ...".
+void name_gates(std::string& text, Names& names) {
+  static const std::regex wait(
+      R"((gate \d+) \(byte \d+ of shared storage\)[^;]*? at ([^ ]+):(\d+):\d+ \(first)");
+  std::map<std::string, std::string> named;
+  for (std::sregex_iterator each(text.begin(), text.end(), wait), end; each != end; ++each)
+    if (const auto gate = names.gate_at({(*each)[2], std::stoi((*each)[3]), 0}); !gate.empty())
+      named.emplace(cat((*each)[1].str(), " ("), cat((*each)[1].str(), " of ", gate, " ("));
+  for (const auto& [from, to] : named) replace_all(text, from, to);
+}
+
 }  // namespace
 
 void name_shared_tiles(Report& report, const SourceReader& source) {
   Names names(source);
+  for (auto& f : report.findings) name_gates(f.problem, names);
   std::map<std::string, std::set<std::string>> called;  // name: the tiles that it denotes
   const auto learn = [&](const std::string& tile, const std::vector<Location>& places) {
     if (!is_tile(tile)) return;

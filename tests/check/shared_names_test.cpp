@@ -143,6 +143,25 @@ TEST(SharedNames, GatesAreNoTilesAndViewsOfAnArrayHaveItsName) {
   EXPECT_EQ(out.findings[2].tensor, "s.out[1]");
 }
 
+TEST(SharedNames, GatesThatThreadsWaitForHaveTheNamesOfTheirArrays) {
+  Report report;
+  report.findings = {race("", 3, 2)};
+  report.findings[0].problem =
+      "64 of 96 threads wait for the phase of parity 0 of gate 0 (byte 64 of shared storage), "
+      "whose "
+      "phase 0 lacks 16 bytes at k.cpp:3:5 (first: thread 0), 1 of 96 threads wait for the phase "
+      "of "
+      "parity 0 of gate 1 (byte 80 of shared storage), whose phase 0 lacks 2 of 2 arrivals at "
+      "k.cpp:2:5 (first: thread 64)";
+  const Report out = named(
+      "auto& s = shared<Shared>(t);\n"
+      "wait(t, s.free[turn.stage], turn.before());\n"
+      "wait(t, s.full[turn.stage], turn.phase);\n",
+      report);
+  EXPECT_NE(out.findings[0].problem.find("gate 0 of s.full (byte 64"), std::string::npos);
+  EXPECT_NE(out.findings[0].problem.find("gate 1 of s.free (byte 80"), std::string::npos);
+}
+
 TEST(SharedNames, ANumberFromATileIsNoNameOfIt) {
   Report report;
   report.findings = {race(kB, 3, 0)};

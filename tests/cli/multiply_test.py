@@ -27,6 +27,15 @@ class Multiply(harness.CommandTest):
         self.assertEqual(found, (dtype, (len(rows), len(rows[0])), [value for row in rows for value in row]))
         self.no_leftovers()
 
+    def test_elements_of_one_byte_by_warpgroups(self):
+        for dtype in ("i8", "u8"):
+            a, b = ([[abs(each) if dtype == "u8" else each for each in row] for row in rows] for rows in (self.a, self.b))
+            self.write_npy("a8.npy", a, dtype)
+            self.write_npy("b8.npy", b, dtype)
+            run = self.succeeds("multiply", "a8.npy", "b8.npy", "-o", f"{dtype}.npy", "--algorithm", "warpgroup", "--verify")
+            self.assertIn("warpgroup 128x128/64x128", run.err)
+            self.expect(f"{dtype}.npy", product(a, b), "i32")
+
     def test_product_of_two_files(self):
         run = self.succeeds("multiply", "a.npy", "b.npy", "-o", "c.npy")
         self.assertEqual(run.out, "")

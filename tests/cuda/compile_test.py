@@ -200,27 +200,47 @@ def not_accessed(nvcc, source):
     return found + ["gpu_patterns.cu: loads that nothing uses"] * (len(re.findall(r"\btrap;", run.stdout)) != 6)
 
 
-def cluster_faults(nvcc, source):
-    """What the kernels of tests/cuda/cluster_product.cu lack: those in clusters copy into several blocks and arrive at their gates."""
+def compiled_alone(nvcc, source, name, read):
+    """read(PTX, resources by kernel, cubin) of a file of tests/cuda, and what ptxas says of it; what is wrong with it."""
     with tempfile.TemporaryDirectory() as folder:
-        ptx = pathlib.Path(folder) / "cluster_product.ptx"
+        ptx = pathlib.Path(folder, name).with_suffix(".ptx")
         run = nvcc_says(nvcc, "--expt-relaxed-constexpr", "-fmad=false", "-arch=sm_90a", "-I", source / "include", "-I", source / "src",
-                        "-ptx", source / "tests/cuda/cluster_product.cu", "-o", ptx)
+                        "-ptx", source / "tests/cuda" / name, "-o", ptx)
         if run.returncode != 0:
-            return [f"cluster_product.cu does not compile: {run.stderr[:300]}"]
+            return [f"{name} does not compile: {run.stderr[:300]}"]
         cubin_file = ptx.with_suffix(".cubin")
         subprocess.run([nvcc.parent / "ptxas", "-arch=sm_90a", ptx, "-o", cubin_file], check=True, timeout=600)
-        text, resources, found = ptx.read_text(), cubin.kernels(cubin_file), assembler_notes(nvcc, ptx)
-    shapes = set()
-    for entry in re.finditer(r"\.entry (\w+)\(.*?(?=\.entry |\Z)", text, re.S):
-        down, across = map(int, re.search(r"ClusterShapeELi(\d+)ELi(\d+)E", entry[1]).groups())
+        # To the next kernel: braces of inline assembly are at the beginning of a line too.
+        entries = {each[1]: each[0] for each in re.finditer(r"\.entry (\w+)\(.*?(?=\.entry |\Z)", ptx.read_text(), re.S)}
+        return assembler_notes(nvcc, ptx) + read(entries, cubin.kernels(cubin_file), cubin_file)
+
+
+def cluster_of(mangled):
+    return tuple(map(int, re.search(r"ClusterShapeELi(\d+)ELi(\d+)E", mangled).groups()))
+
+
+def cluster_faults(entries, resources, _):
+    """What the kernels of cluster_product.cu lack: those in clusters copy into several blocks and arrive at their gates."""
+    found, shapes = [], set()
+    for mangled, ptx in entries.items():
+        down, across = cluster_of(mangled)
         shapes.add((down, across))
-        counts = {what: len(re.findall(pattern, entry[0])) for what, pattern in CLUSTER_WORDS.items()}
+        counts = {what: len(re.findall(pattern, ptx)) for what, pattern in CLUSTER_WORDS.items()}
         found += [f"clusters of {down} x {across}: {count} times {what}" for what, count in counts.items()
                   if (count > 0) != (down * across > 1)]
-        if resources[entry[1]]["stack"] != 0:
+        if resources[mangled]["stack"] != 0:
             found.append(f"clusters of {down} x {across}: it spills")
     return found + ([] if shapes == {(1, 1), (2, 1), (1, 2)} else [f"cluster_product.cu has clusters {sorted(shapes)}"])
+
+
+def variant_faults(entries, resources, cubin_file):
+    """What the kernels of warpgroup_variants.cu lack: of each type, a single block and a cluster."""
+    kernels = {mangled: Kernel("sm_90a", mangled, ptx, resources[mangled]) for mangled, ptx in entries.items()}
+    found = [each for kernel in kernels.values() for each in kernel.faults()]
+    wanted = {(element, cluster) for element in BUILT_FOR["WarpgroupTiled"] for cluster in ((1, 1), (1, 2))}
+    there = {(kernel.element[0], cluster_of(mangled)) for mangled, kernel in kernels.items()}
+    found += [f"warpgroup_variants.cu: not both have {each}" for each in sorted(wanted ^ there)]
+    return found + (units_apart(cubin_file) if machine_code.disassembler() else [])
 
 
 def not_as_shown(source, nvcc, kernels):
@@ -237,7 +257,9 @@ def not_as_shown(source, nvcc, kernels):
 
 def main():
     source, build, nvcc = map(pathlib.Path, sys.argv[1:4])
-    failures = not_refused(nvcc, source) + not_accessed(nvcc, source) + cluster_faults(nvcc, source)
+    failures = not_refused(nvcc, source) + not_accessed(nvcc, source)
+    failures += compiled_alone(nvcc, source, "cluster_product.cu", cluster_faults)
+    failures += compiled_alone(nvcc, source, "warpgroup_variants.cu", variant_faults)
     commands = json.loads((build / "compile_commands.json").read_text())
     sources = sorted(path for each in commands if (path := pathlib.Path(each["file"])).match("src/matmul/cuda_*.cu"))
     kernels = [each for file in sources for each in compiled(build / "machine_code", file)]

@@ -128,7 +128,12 @@ TEST(UnitArithmetic, IntegersWrapAndF64IsAChain) {
   const std::int32_t most = std::numeric_limits<std::int32_t>::max();
   EXPECT_EQ((sum_of_products<kNew, 32>(most, low.data(), low.data())),
             std::numeric_limits<std::int32_t>::min() + 32 * 128 * 128 - 1);
+  EXPECT_EQ((sum_of_products<kOld, 32>(1, low.data(), low.data())), 32 * 128 * 128 + 1);
+  const std::vector<std::uint8_t> high(32, 255);
+  EXPECT_EQ((sum_of_products<kOld, 32>(-5, high.data(), high.data())), 32 * 255 * 255 - 5);
+  EXPECT_EQ((sum_of_products<kGroup, 32>(-5, high.data(), high.data())), 32 * 255 * 255 - 5);
   const double a[] = {0x1p30, -0x1p30, 1}, b[] = {0x1p30, 0x1p30, 0x1p-60};
+  EXPECT_EQ((sum_of_products<kOld, 3>(0.0, a, b)), 0x1p-60);
   EXPECT_EQ((sum_of_products<kNew, 3>(0.0, a, b)), 0x1p-60);
   EXPECT_EQ((sum_of_products<kNew, 2>(1.0, a, b)), 0);
 }
@@ -229,6 +234,8 @@ TEST(UnitArithmetic, RandomOperandsGiveWhatTheRulesGiveInDoubles) {
   expect_as_in_doubles<kNew, bf16, 16>("bf16 16");
   expect_as_in_doubles<kNew, f8e4m3, 32>("e4m3 of a warp");
   expect_as_in_doubles<kNew, f8e5m2, 32>("e5m2 of a warp");
+  expect_as_in_doubles<kGroup, float, 8>("TF32 of a warpgroup");
+  expect_as_in_doubles<kGroup, f16, 16>("f16 of a warpgroup");
   expect_as_in_doubles<kGroup, bf16, 16>("bf16 of a warpgroup");
   expect_as_in_doubles<kGroup, f8e4m3, 32>("e4m3 of a warpgroup");
   expect_as_in_doubles<kGroup, f8e5m2, 32>("e5m2 of a warpgroup");
