@@ -78,7 +78,7 @@ int tune_sizes(const shell::Context& context, std::map<std::string, std::string>
   TuneRequest request;
   request.sizes = given["--sizes"], request.dtype = given["--dtype"];
   request.cache = given["--cache"], request.seconds = std::stod(given["--seconds"]);
-  request.candidates = candidates;
+  request.candidates = candidates, request.again = true;
   const auto device = opened(shell::parse_types(request.dtype));
   return tune_on(context, request, *device, {"Fake GPU", "9.0", "13.0", TESSERA_VERSION});
 }
@@ -108,7 +108,8 @@ int main(int count, char** words) {
   std::map<std::string, std::string> given;
   for (int i = 2; i + 1 < count; ++i) {
     const std::string option = words[i];
-    if (option != "--no-host" && option != "--force") given[option] = words[++i];
+    if (option != "--no-host" && option != "--force" && option != "--again")
+      given[option] = words[++i];
   }
   shell::Context context;
   context.command = "tessera " + what;

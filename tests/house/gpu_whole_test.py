@@ -86,7 +86,7 @@ exec {bin_folder}/gpu_primitives "$1" --like "$reading\"""")
         self.assertLess(order.index("tune-f32-64"), order.index("tune-bf16-64"))
 
     def test_two_short_calls_find_what_one_long_call_finds(self):
-        first = self.call("primitives", "tune", TESSERA_GPU_SECONDS="6")
+        first = self.call("primitives", "tune", TESSERA_GPU_SECONDS="4")
         self.assertEqual(first.returncode, 3, first.stderr)
         left = re.search("call it again for (.*)", first.stderr)[1].split(", ")
         self.assertEqual(self.call("primitives", "tune").returncode, 0)
