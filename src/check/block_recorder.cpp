@@ -106,6 +106,7 @@ void BlockRecorder::start(const Position& block, BlockScheduler& scheduler) {
   near_fence_ = {};
   passed_by_.clear();
   unwritten_outputs_.clear();
+  unwritten_mistakes_.clear();
   async_rules_.start();
   async_counts_.start();
   if (rules_ && context_.order->has_fences) begin_order();
@@ -586,6 +587,7 @@ BlockResult BlockRecorder::finish() {
   if (rules_) collect_touched(out);
   if (rules_) collect_order(out);
   out.unwritten = std::move(unwritten_outputs_);
+  out.unwritten_mistakes = std::move(unwritten_mistakes_);
   out.gate_phases = async_counts_.take_phases();
   return out;
 }

@@ -420,6 +420,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// Merges reads of one piece by one thread at one position: there are no more than pieces.
   void merge_unwritten();
   void resolve_uninitialized();
+  std::uint32_t unwritten_mistake(const Mistake& mistake);
   void collect_touched(BlockResult& out);
 
   const RunContext& context_;
@@ -492,6 +493,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   std::map<std::tuple<int, std::uint64_t, int>, Updated> updated_;    ///< and by thread
   std::vector<AtomicAt> atomics_;
   std::vector<UnwrittenOutput> unwritten_outputs_;
+  std::vector<Mistake> unwritten_mistakes_;
   AsyncRules async_rules_{*this};
   AsyncCounts async_counts_{*this, rules_ ? &async_rules_ : nullptr};
   std::vector<Here> polled_;        ///< where plain reads poll a value

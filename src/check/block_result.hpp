@@ -34,6 +34,7 @@ struct Mistake {
   bool one_instruction = false;  ///< of races: two lanes store to one address at once
   bool repeats = false;          ///< of early_return: threads that ended have passed that barrier
   bool at_start = false;         ///< of cluster-exit: before the start of a block
+  bool is_raw = false;           ///< tensor and element are a region's number and an offset
   bool is_exact = false;         ///< of faults: it happened there, not only last seen there
   std::uint32_t barrier = 0;     ///< of faults: barriers of the block so far, plus 1
   int object = -1;               ///< the accessed object, numbered within its block
@@ -106,14 +107,14 @@ struct AtomicElement {
   Here here;
 };
 
-/// How many reads of possibly uninitialized data are kept of a block; four times as many are kept
-/// of all. Further ones become findings at once.
-inline constexpr std::size_t kMostUnwritten = 4096;
-/// A read of an output element that the block had not written.
+/// How many reads of possibly uninitialized data are kept, of a block and of all.
+inline constexpr std::size_t kMostUnwritten = std::size_t{1} << 20;
+/// Reads of an output element that the block had not written.
 struct UnwrittenOutput {
-  int region;
+  int region, thread;
   std::uint64_t offset;
-  Mistake mistake;
+  std::int64_t count;
+  std::uint32_t mistake;  ///< what they are if no other block has written it: an index
 };
 
 struct BlockResult {
@@ -129,6 +130,7 @@ struct BlockResult {
   std::vector<OrderedTouch> ordered;
   std::vector<GatePhase> gate_phases;
   std::vector<UnwrittenOutput> unwritten;  ///< another block may have written it in time
+  std::vector<Mistake> unwritten_mistakes;
 };
 
 }  // namespace tessera::check

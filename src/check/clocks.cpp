@@ -2,47 +2,104 @@
 #include "clocks.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace tessera::check {
 
 using tessera::detail::Access;
 
 namespace {
-bool raise(std::uint32_t& known, std::uint32_t value) {
-  if (value <= known) return false;
-  known = value;
-  return true;
+void raise(std::uint32_t& known, std::uint32_t value) { known = std::max(known, value); }
+
+/// The first entry of a sorted list that is not before the key.
+template <class List, class Key>
+auto place_in(List& list, Key key) {
+  return std::lower_bound(list.begin(), list.end(), key,
+                          [](const auto& entry, Key wanted) { return entry.first < wanted; });
 }
 }  // namespace
 
-void Clock::add_epochs(std::int64_t block, std::uint32_t epoch) {
-  raise(seen_[block].epoch, epoch);
-}
-void Clock::add_thread(std::int64_t block, int thread, std::uint32_t tick) {
-  raise(seen_[block].parts[thread], tick);
-}
-void Clock::add_warp(std::int64_t block, int warp, std::uint32_t warp_epoch) {
-  raise(seen_[block].parts[-1 - warp], warp_epoch);
+std::uint32_t& Clock::Seen::time_of(int part) {
+  const auto at = place_in(parts, part);
+  return (at != parts.end() && at->first == part ? at : parts.insert(at, {part, 0}))->second;
 }
 
-bool Clock::join(const Clock& other) {
-  bool is_new = false;
-  for (const auto& [block, theirs] : other.seen_) {
-    Seen& mine = seen_[block];
-    is_new = raise(mine.epoch, theirs.epoch) || is_new;
-    for (const auto& [part, time] : theirs.parts) is_new = raise(mine.parts[part], time) || is_new;
+bool Clock::Seen::includes(const Seen& other) const {
+  if (other.epoch > epoch || other.parts.size() > parts.size()) return false;
+  auto at = parts.begin();
+  for (const auto& [part, time] : other.parts) {
+    while (at != parts.end() && at->first < part) ++at;
+    if (at == parts.end() || at->first != part || at->second < time) return false;
   }
-  return is_new;
+  return true;
+}
+
+void Clock::Seen::join(const Seen& other) {
+  raise(epoch, other.epoch);
+  for (const auto& [part, time] : other.parts) raise(time_of(part), time);
+}
+
+Clock::Seen& Clock::own(std::int64_t block) {
+  auto at = place_in(seen_, block);
+  if (at == seen_.end() || at->first != block)
+    at = seen_.insert(at, {block, std::make_shared<Seen>()});
+  if (at->second.use_count() > 1) at->second = std::make_shared<Seen>(*at->second);
+  return *at->second;
+}
+
+void Clock::add_epochs(std::int64_t block, std::uint32_t epoch) { raise(own(block).epoch, epoch); }
+void Clock::add_thread(std::int64_t block, int thread, std::uint32_t tick) {
+  raise(own(block).time_of(thread), tick);
+}
+void Clock::add_warp(std::int64_t block, int warp, std::uint32_t warp_epoch) {
+  raise(own(block).time_of(-1 - warp), warp_epoch);
+}
+
+void Clock::join(std::shared_ptr<Seen>& mine, const std::shared_ptr<Seen>& theirs) {
+  if (mine == theirs || mine->includes(*theirs)) return;
+  if (!theirs->includes(*mine)) {
+    auto both = std::make_shared<Seen>(*mine);
+    both->join(*theirs);
+    mine = std::move(both);
+  } else {
+    mine = theirs;
+  }
+}
+
+void Clock::join(const Clock& other) {
+  std::vector<Of> both;
+  both.reserve(seen_.size() + other.seen_.size());
+  auto at = seen_.begin();
+  for (const Of& theirs : other.seen_) {
+    while (at != seen_.end() && at->first < theirs.first) both.push_back(std::move(*at++));
+    const bool is_known = at != seen_.end() && at->first == theirs.first;
+    both.push_back(is_known ? std::move(*at++) : theirs);
+    if (is_known) join(both.back().second, theirs.second);
+  }
+  std::move(at, seen_.end(), std::back_inserter(both));
+  seen_ = std::move(both);
+}
+
+bool Clock::includes(const Clock& other) const {
+  if (other.seen_.size() > seen_.size()) return false;
+  auto at = seen_.begin();
+  for (const auto& [block, theirs] : other.seen_) {
+    while (at != seen_.end() && at->first < block) ++at;
+    if (at == seen_.end() || at->first != block) return false;
+    if (at->second != theirs && !at->second->includes(*theirs)) return false;
+  }
+  return true;
 }
 
 bool Clock::covers(const Moment& moment) const {
-  const auto found = seen_.find(moment.block);
-  if (found == seen_.end()) return false;
-  const Seen& seen = found->second;
+  const auto found = place_in(seen_, moment.block);
+  if (found == seen_.end() || found->first != moment.block) return false;
+  const Seen& seen = *found->second;
   if (moment.epoch < seen.epoch) return true;
   const auto before = [&](int part, std::uint32_t time) {
-    const auto at = seen.parts.find(part);
-    return at != seen.parts.end() && time < at->second;
+    const auto at = place_in(seen.parts, part);
+    return at != seen.parts.end() && at->first == part && time < at->second;
   };
   return before(moment.thread, moment.tick) || before(-1 - moment.warp, moment.warp_epoch);
 }
@@ -50,8 +107,11 @@ bool Clock::covers(const Moment& moment) const {
 ClockPtr joined(const ClockPtr& a, const ClockPtr& b) {
   if (b == nullptr || a == b) return a;
   if (a == nullptr) return b;
+  if (a->includes(*b)) return a;
+  if (b->includes(*a)) return b;
   auto both = std::make_shared<Clock>(*a);
-  return both->join(*b) ? ClockPtr(std::move(both)) : a;
+  both->join(*b);
+  return both;
 }
 
 void Releases::release(const void* address, const ClockPtr& clock) {

@@ -8,10 +8,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "tessera/core/here.hpp"
@@ -26,7 +26,7 @@ struct Moment {
   int thread = 0, warp = 0;
 };
 
-/// What is ordered before an event.
+/// What is ordered before an event. Clocks share what they know of one block.
 class Clock {
  public:
   /// All events of the block in earlier epochs.
@@ -34,20 +34,32 @@ class Clock {
   /// All events of the thread in earlier ticks; of the warp in earlier warp epochs.
   void add_thread(std::int64_t block, int thread, std::uint32_t tick);
   void add_warp(std::int64_t block, int warp, std::uint32_t warp_epoch);
-  /// Returns false if nothing was new.
-  bool join(const Clock& other);
+  void join(const Clock& other);
   bool covers(const Moment& moment) const;
+  /// Is all that the other knows known here?
+  bool includes(const Clock& other) const;
 
  private:
   struct Seen {
     std::uint32_t epoch = 0;
-    std::map<int, std::uint32_t> parts;  ///< by thread; of warp w by -1 - w
+    /// By thread; of warp w by -1 - w. In this order.
+    std::vector<std::pair<int, std::uint32_t>> parts;
+
+    std::uint32_t& time_of(int part);
+    bool includes(const Seen& other) const;
+    void join(const Seen& other);
   };
-  std::map<std::int64_t, Seen> seen_;
+  using Of = std::pair<std::int64_t, std::shared_ptr<Seen>>;
+
+  /// What is known of the block, not shared.
+  Seen& own(std::int64_t block);
+  static void join(std::shared_ptr<Seen>& mine, const std::shared_ptr<Seen>& theirs);
+
+  std::vector<Of> seen_;  ///< in the order of the blocks
 };
 using ClockPtr = std::shared_ptr<const Clock>;
 
-/// The union; the first itself if the second adds nothing.
+/// The union; one of the two itself if the other adds nothing.
 ClockPtr joined(const ClockPtr& a, const ClockPtr& b);
 inline bool covers(const ClockPtr& clock, const Moment& moment) {
   return clock != nullptr && clock->covers(moment);

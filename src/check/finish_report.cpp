@@ -11,9 +11,9 @@ namespace {
 
 Location location_of(const Here& here) { return {here.file, here.line, here.column}; }
 
-/// The tensor and element of a collision between blocks, from region and offset.
+/// The tensor and element, from region and offset.
 void name_element(Mistake& mistake, const RunContext& context) {
-  if (mistake.other_block < 0 || mistake.memory != Memory::global) return;
+  if (!mistake.is_raw) return;
   const auto number = static_cast<std::size_t>(std::stoi(mistake.tensor));
   const Region& region = context.regions[number - kFirstBuffer];
   const auto& buffer = context.launch.buffers[static_cast<std::size_t>(region.buffer)];

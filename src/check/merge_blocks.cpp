@@ -16,6 +16,12 @@ std::vector<std::string> union_of(std::vector<std::string> tiles,
   return tiles;
 }
 
+void set_raw(Mistake& mistake, int region, std::uint64_t offset) {
+  mistake.tensor = cat(region);
+  mistake.element = {static_cast<index_t>(offset)};
+  mistake.is_raw = true;
+}
+
 }  // namespace
 
 void MergedBlocks::add(std::size_t index, BlockResult result) {
@@ -198,8 +204,7 @@ void MergedBlocks::collide(const Touched& touched, std::int64_t block, const Fir
   mistake.other_is_volatile =
       mistake.other_is_atomic && (mine_first ? first.is_volatile : touched.is_volatile);
   mistake.of_block = of_block && mistake.is_atomic && mistake.other_is_atomic;
-  mistake.tensor = cat(touched.region);  // the caller resolves it with the element
-  mistake.element = {static_cast<index_t>(touched.offset)};
+  set_raw(mistake, touched.region, touched.offset);
   explain_order(mistake);
   add_mistake(mistake);
 }
@@ -254,8 +259,7 @@ void MergedBlocks::race(const OrderedTouch& mine, const OrderedTouch& theirs, Or
   mistake.other_is_volatile = second.past.is_volatile && mistake.other_is_atomic;
   mistake.of_block = mistake.is_atomic && mistake.other_is_atomic;
   explain_order(mistake);
-  mistake.tensor = cat(mine.region);  // resolved as those of collide()
-  mistake.element = {static_cast<index_t>(mine.offset)};
+  set_raw(mistake, mine.region, mine.offset);
   add_mistake(mistake);
 }
 
@@ -278,10 +282,15 @@ void MergedBlocks::meet_ordered(const BlockResult& result) {
     auto& there = ordered_[{touch.region, touch.offset}];
     if (there.size() < kMost) there.push_back(touch);
   }
-  for (const UnwrittenOutput& each : result.unwritten) {
-    if (unwritten_.size() < 4 * kMostUnwritten) unwritten_.push_back(each);
-    else add_mistake(each.mistake);
+  const auto base = static_cast<std::uint32_t>(unwritten_mistakes_.size());
+  for (UnwrittenOutput each : result.unwritten) {
+    if (unwritten_.size() == kMostUnwritten) break;
+    if (is_written_by_others(each.region, each.offset, result.block)) continue;
+    each.mistake += base;
+    unwritten_.push_back(each);
   }
+  unwritten_mistakes_.insert(unwritten_mistakes_.end(), result.unwritten_mistakes.begin(),
+                             result.unwritten_mistakes.end());
 }
 
 void MergedBlocks::meet_first(const OrderedTouch& load) {
@@ -312,19 +321,28 @@ void MergedBlocks::meet_others(const Touched& touched, std::int64_t block) {
   if (touched.plain_read) touch.past.how = Access::load, compare(touch);
 }
 
+bool MergedBlocks::is_written_by_others(int region, std::uint64_t offset, std::int64_t block) {
+  using tessera::detail::Access;
+  if (piece_[static_cast<std::size_t>(region)] != 0) {
+    const std::int64_t writer = first_at(region, offset).writer_block;
+    if (writer >= 0 && writer != block) return true;
+  }
+  const auto found = ordered_.find({region, offset});
+  return found != ordered_.end() &&
+         std::any_of(found->second.begin(), found->second.end(), [&](const OrderedTouch& each) {
+           return each.past.how != Access::load && each.past.how != Access::atomic_load &&
+                  each.past.when.block != block;
+         });
+}
+
 void MergedBlocks::judge_unwritten() {
-  for (const auto& [region, offset, mistake] : unwritten_) {
-    const auto found = ordered_.find({region, offset});
-    const bool is_written =
-        found != ordered_.end() &&
-        std::any_of(found->second.begin(), found->second.end(), [&](const OrderedTouch& each) {
-          return each.past.how != tessera::detail::Access::load &&
-                 each.past.how != tessera::detail::Access::atomic_load &&
-                 each.past.when.block != mistake.block;
-        });
-    const std::int64_t writer =
-        piece_[static_cast<std::size_t>(region)] == 0 ? -1 : first_at(region, offset).writer_block;
-    if (!is_written && (writer < 0 || writer == mistake.block)) add_mistake(mistake);
+  for (const UnwrittenOutput& each : unwritten_) {
+    Mistake mistake = unwritten_mistakes_[each.mistake];
+    if (is_written_by_others(each.region, each.offset, mistake.block)) continue;
+    mistake.thread = each.thread;
+    mistake.count = each.count;
+    set_raw(mistake, each.region, each.offset);
+    add_mistake(mistake);
   }
   unwritten_.clear();
 }

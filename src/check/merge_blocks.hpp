@@ -53,6 +53,7 @@ class MergedBlocks {
   void meet_first(const OrderedTouch& load);
   void meet_others(const Touched& touched, std::int64_t block);
   void compare(const OrderedTouch& touch);
+  bool is_written_by_others(int region, std::uint64_t offset, std::int64_t block);
   void race(const OrderedTouch& mine, const OrderedTouch& theirs, Order order);
   Here atomic_between(std::int64_t a, std::int64_t b) const;
   /// Explains what might have ordered the two blocks of a race.
@@ -81,6 +82,7 @@ class MergedBlocks {
   std::map<std::int64_t, std::vector<AtomicElement>> atomics_;  ///< by block
   std::map<std::int64_t, Here> near_fences_;  ///< by block: one that reaches no other
   std::vector<UnwrittenOutput> unwritten_;
+  std::vector<Mistake> unwritten_mistakes_;
 };
 
 }  // namespace tessera::check

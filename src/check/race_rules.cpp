@@ -327,14 +327,22 @@ void BlockRecorder::resolve_uninitialized() {
     Mistake mistake = mistake_of(Kind::uninitialized_read, each.access, Access::load);
     mistake.count = each.count;
     // If another block may have written it, that race is the finding.
-    if (each.access.region != kSharedRegion && unwritten_outputs_.size() < kMostUnwritten) {
-      locate(mistake, each.access.region, each.access.offset);
-      unwritten_outputs_.push_back({each.access.region, each.access.offset, std::move(mistake)});
-      continue;
-    }
-    report(std::move(mistake), each.access);
+    if (each.access.region == kSharedRegion) report(std::move(mistake), each.access);
+    else if (unwritten_outputs_.size() < kMostUnwritten)
+      unwritten_outputs_.push_back({each.access.region, each.access.thread, each.access.offset,
+                                    each.count, unwritten_mistake(mistake)});
   }
   unwritten_.clear();
+}
+
+std::uint32_t BlockRecorder::unwritten_mistake(const Mistake& mistake) {
+  const auto found =
+      std::find_if(unwritten_mistakes_.begin(), unwritten_mistakes_.end(), [&](const Mistake& m) {
+        return m.superstep == mistake.superstep && is_same_mistake(m, mistake);
+      });
+  const auto index = static_cast<std::uint32_t>(found - unwritten_mistakes_.begin());
+  if (found == unwritten_mistakes_.end()) unwritten_mistakes_.push_back(mistake);
+  return index;
 }
 
 void BlockRecorder::collect_touched(BlockResult& out) {
