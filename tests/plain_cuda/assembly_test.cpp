@@ -19,4 +19,19 @@ TEST(Assembly, NewAndDeleteAreTheRunTimes) {
   EXPECT_EQ(as_checked("\n_Znwm:\n\tcall\t_Znwm\n"), "\n_Znwm:\n\tcall\t_Znwm\n");
 }
 
+TEST(Assembly, InlineFunctionsOfHeadersAreTheProgramsOwn) {
+  const std::string head = "\t.section\t.text._ZNSt1aC2Ev,\"axG\",@progbits,_ZNSt1aC5Ev";
+  EXPECT_EQ(as_checked(head + ",comdat\n\t.weak\t_ZNSt1aC2Ev\n_ZNSt1aC2Ev:\n\tcall\t_ZNSt1bEv@PLT\n"
+                              "\t.text\n\tcall\t_ZNSt1aC2Ev\n\t.string\t\"_ZNSt1aC2Ev\"\n"),
+            head +
+                ".checked,comdat\n\t.weak\t_ZNSt1aC2Ev.checked\n_ZNSt1aC2Ev.checked:\n"
+                "\tcall\t_ZNSt1bEv@PLT\n\t.text\n\tcall\t_ZNSt1aC2Ev.checked\n"
+                "\t.string\t\"_ZNSt1aC2Ev\"\n");
+  const std::string of_program =
+      "\t.section\t.text._Z1fv,\"axG\",@progbits,_Z1fv,comdat\n\t.weak\t_Z1fv\n_Z1fv:\n";
+  EXPECT_EQ(as_checked(of_program), of_program);
+  const std::string variable = "\t.weak\t_ZNSt1a1bE\n_ZNSt1a1bE:\n";
+  EXPECT_EQ(as_checked(variable), variable);
+}
+
 }  // namespace tessera::plain_cuda
