@@ -12,6 +12,7 @@
 #include "launch_source.hpp"
 #include "process/compile.hpp"
 #include "process/compiler_messages.hpp"
+#include "process/cuda_text.hpp"
 #include "rewrite.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
@@ -171,19 +172,13 @@ class Builder {
     return out;
   }
 
-  /// `text`: the source, or a file that includes it.
-  std::string compiled(const fs::path& source, const fs::path& text) {
-    if (!fs::is_regular_file(source))
-      throw Error(Category::file, cat("there is no file ", source.string()));
-    const std::string name = fs::absolute(source).lexically_normal().string();
-    const std::string base = (folder_ / cat("unit", number_++)).string();
+  /// The options of the preprocessor, and the headers that come first.
+  Words preprocessing(bool is_host) {
     Words words{"-std=gnu++20", "-E"};
-    words.insert(words.end(), kDefinitions.begin(), kDefinitions.end());
-    for (const std::string& each :
-         {std::string("-isystem"), (at_.include / "tessera/plain_cuda").string(),
-          std::string("-include"), std::string("parts/host_functions.h"), std::string("-include"),
-          std::string("cuda_runtime.h")})
-      words.push_back(each);
+    if (!is_host) words.insert(words.end(), kDefinitions.begin(), kDefinitions.end());
+    words.insert(words.end(), {"-isystem", (at_.include / "tessera/plain_cuda").string(),
+                               "-include", "parts/host_functions.h"});
+    if (!is_host) words.insert(words.end(), {"-include", "cuda_runtime.h"});
     if (!macros_.empty()) {
       const std::string macros = (folder_ / "macros.h").string();
       std::ofstream(macros) << macros_;
@@ -191,10 +186,60 @@ class Builder {
     }
     words.insert(words.end(), preprocessor_flags_.begin(), preprocessor_flags_.end());
     words.insert(words.end(), flags_.begin(), flags_.end());
-    for (const std::string& each : {std::string("-x"), std::string("c++"),
-                                    fs::absolute(text).string(), std::string("-o"), base + ".ii"})
-      words.push_back(each);
-    const bool is_read = run_compiler(words);
+    return words;
+  }
+  bool preprocess(const fs::path& text, const std::string& out, bool is_host) {
+    Words words = preprocessing(is_host);
+    words.insert(words.end(), {"-x", "c++", fs::absolute(text).string(), "-o", out});
+    return run_compiler(words);
+  }
+  /// nvcc gives a C++ file to the host's compiler as it is. One that uses CUDA is a `.cu` here.
+  bool preprocess_host(const fs::path& text, const std::string& out) {
+    constexpr const char* kExtensions[] = {".c", ".C", ".cc", ".cpp", ".cxx", ".c++"};
+    return std::count(std::begin(kExtensions), std::end(kExtensions), text.extension()) > 0 &&
+           preprocess(text, out, true) && !process::cuda_word(text_of(out));
+  }
+
+  /// The rewritten text to assembly. Instrumented functions of thousands of lines take the
+  /// optimizer minutes: it gives up, and they are compiled without it.
+  void compile(const fs::path& source, const std::string& base, bool has_fragments) {
+    constexpr double kPatience = 30;
+    Words words = {"-std=gnu++20",         "-g",
+                   "-ffp-contract=off",    "-fstack-clash-protection",
+                   "-fno-strict-aliasing", "-Wno-unknown-pragmas"};
+    if (what_.for_debugger) words.emplace_back("-O0");
+    else words.insert(words.end(), kOptimised.begin(), kOptimised.end());
+    if (what_.is_checked) words.insert(words.end(), kTold.begin(), kTold.end());
+    if (what_.is_checked && has_fragments) words.emplace_back("-ftrivial-auto-var-init=pattern");
+    words.insert(words.end(), flags_.begin(), flags_.end());
+    words.insert(words.end(), {"-x", "c++-cpp-output", "-S", base + ".cuda.ii", "-o", base + ".s"});
+    const std::string said = (folder_ / "said").string();
+    process::ProgramEnd end = process::run_compiler(words, said, {}, kPatience);
+    if (end.timed_out) {
+      std::fprintf(
+          stderr,
+          "%s: the compiler was not done after %g s, and compiles it without optimization: "
+          "there are more accesses than on a GPU\n",
+          source.c_str(), kPatience);
+      words.emplace_back("-O0");
+      end = process::run_compiler(words, said, {}, 2 * kPatience);
+    }
+    print_messages(fs::absolute(source).lexically_normal().string());
+    if (end.timed_out)
+      throw Error(Category::unavailable, cat(source.string(), ": the compiler was not done"),
+                  cat("without optimization at most ", 2 * kPatience, " s"), {},
+                  "give fewer kernels at once, or smaller ones");
+    if (!end.good()) refuse(source);
+  }
+
+  /// `text`: the source, or a file that includes it.
+  std::string compiled(const fs::path& source, const fs::path& text) {
+    if (!fs::is_regular_file(source))
+      throw Error(Category::file, cat("there is no file ", source.string()));
+    const std::string name = fs::absolute(source).lexically_normal().string();
+    const std::string base = (folder_ / cat("unit", number_++)).string();
+    const bool is_read =
+        preprocess_host(text, base + ".ii") || preprocess(text, base + ".ii", false);
     if (!is_read) require_headers(source);
     print_messages(name);
     if (!is_read) refuse(source);
@@ -203,23 +248,8 @@ class Builder {
     const auto has = [&](const char* text_part) {
       return preprocessed.find(text_part) != preprocessed.npos;
     };
-    const bool has_fragments = has("tessera/plain_cuda/mma.h\"") || has("mma.sync");
     std::ofstream(base + ".cuda.ii", std::ios::binary) << rewritten(preprocessed);
-    words = {"-std=gnu++20",         "-g",
-             "-ffp-contract=off",    "-fstack-clash-protection",
-             "-fno-strict-aliasing", "-Wno-unknown-pragmas"};
-    if (what_.for_debugger) words.emplace_back("-O0");
-    else words.insert(words.end(), kOptimised.begin(), kOptimised.end());
-    if (what_.is_checked) words.insert(words.end(), kTold.begin(), kTold.end());
-    if (what_.is_checked && has_fragments) words.emplace_back("-ftrivial-auto-var-init=pattern");
-    words.insert(words.end(), flags_.begin(), flags_.end());
-    for (const std::string& each :
-         {std::string("-x"), std::string("c++-cpp-output"), std::string("-S"), base + ".cuda.ii",
-          std::string("-o"), base + ".s"})
-      words.push_back(each);
-    const bool compiles = run_compiler(words);
-    print_messages(name);
-    if (!compiles) refuse(source);
+    compile(source, base, has("tessera/plain_cuda/mma.h\"") || has("mma.sync"));
     return assembled(fs::path(base).filename().string(), as_checked(text_of(base + ".s")));
   }
 

@@ -262,7 +262,16 @@ void Program::add(const std::string& kernel, std::int64_t threads, check::Report
 void Program::leave() { main_thread().leave(0); }
 
 void Program::end(int code, const std::string& thrown) {
-  if (report.summary.timed_out) return;
+  check::Summary& summary = report.summary;
+  if (summary.timed_out) return;
+  if (code != 0 && thrown.empty() && volume(report.grid) == 0 && report.findings.empty()) {
+    summary.clean = false;
+    summary.incomplete =
+        cat("the program ended with exit code ", code,
+            " before it launched a kernel: look at what "
+            "it printed; it has one GPU, the stdin of the command, and the words of --args");
+    return;
+  }
   if (!thrown.empty())
     find(check::Kind::program_failed, check::Severity::error, {},
          cat("the program ended with an exception: ", thrown), "look at what it printed");

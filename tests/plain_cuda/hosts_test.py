@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Programs in plain CUDA of several files, and programs that end before their first kernel."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import cases  # noqa: E402
+
+KERNEL = "__global__ void one(int* x) { x[threadIdx.x] = 1; }\n"
+LAUNCH = """  int* x;
+  cudaMalloc(&x, 32 * sizeof *x);
+  one<<<1, 32>>>(x);
+  cudaFree(x);
+"""
+
+
+class Hosts(unittest.TestCase):
+    longMessage = True
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def check(self, code, *files, **texts):
+        for name, text in texts.items():
+            (self.folder / name.replace("_", ".")).write_text(text)
+        run = subprocess.run([cases.options.build / "bin/tessera", "check", *files], cwd=self.folder, stdin=subprocess.DEVNULL,
+                             capture_output=True, text=True, timeout=300)
+        self.assertEqual(run.returncode, code, run.stdout + run.stderr)
+        return run.stdout
+
+    def test_a_file_for_the_hosts_compiler_has_types_of_its_own(self):
+        host = "struct uchar4 { unsigned char a; };\nint width() { return sizeof(uchar4); }\n"
+        self.check(0, "main.cu", "host.cpp", host_cpp=host,
+                   main_cu=f"int width();\n{KERNEL}int main() {{\n{LAUNCH}  return width() == 1 ? 0 : 1;\n}}\n")
+
+    def test_a_cpp_file_may_have_kernels(self):
+        self.check(0, "main.cu", "more.cpp", main_cu="void more();\nint main() { more(); }\n",
+                   more_cpp=f"{KERNEL}void more() {{\n{LAUNCH}}}\n")
+
+    def test_an_inline_function_of_the_program_is_not_the_run_times(self):
+        program = KERNEL + """#include <string>
+#include <vector>
+std::vector<std::string> words(const char* first, const char* last) { return {std::string(first, last), std::string(last)}; }
+int main(int count, char** all) {
+  std::string joined;
+  for (const auto& each : words(all[0], all[0] + 1)) joined += each + std::string("/") + joined;
+""" + LAUNCH + "  return joined.empty() ? 1 : 0;\n}\n"
+        self.check(0, "main.cu", "--cxxflags", "-O0", main_cu=program)
+
+    def test_a_program_that_ends_before_its_first_kernel_was_not_checked(self):
+        out = self.check(4, "main.cu", main_cu=KERNEL + """#include <cstdio>
+int main() {
+  int count, number;
+  cudaGetDeviceCount(&count);
+  if (count < 8 || std::scanf("%d", &number) != 1) return 3;
+""" + LAUNCH + "}\n")
+        self.assertIn("could not check: the program ended with exit code 3 before it launched a kernel", out)
+
+
+if __name__ == "__main__":
+    cases.main()
