@@ -151,6 +151,14 @@ class Repository(unittest.TestCase):
         self.assertRegex(out, r"::error file=kernels/scale\.cuh,line=\d+,")
         self.assertNotIn("other.cpp", out)
 
+    def test_a_header_is_found_in_any_folder(self):
+        self.commit("First", kernels__one_cu="#include <one.cuh>\nint main() {}\n", inc__one_cuh='#include "two.h"\n', lib__two_h="//\n",
+                    kernels__other_cu='#include "another.cuh"\nint main() {}\n')
+        self.pull_request(lib__two_h="// changed\n")
+        out, _ = self.action(4)
+        self.assertIn("kernels/one.cu", out)
+        self.assertNotIn("other.cu", out)
+
     def test_the_hook_checks_the_files_that_it_is_given(self):
         if yaml is None:
             self.skipTest(".pre-commit-hooks.yaml is NOT tested: install python3-yaml")
