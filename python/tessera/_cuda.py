@@ -120,8 +120,9 @@ def _is_text(source: Any) -> bool:
 
 def check_cuda(source: str | os.PathLike[str], launch: str | None = None, arrays: Mapping[str, Any] | None = None, *,
                args: str | None = None, order: str | None = None, seed: int | None = None, blocks: int | None = None,
-               time_limit: int | None = None, device: str | None = None, threads: int | None = None, counters_only: bool = False,
-               coverage: bool = False, suppress: str | os.PathLike[str] | None = None, cxxflags: str | None = None) -> CudaCheck:
+               time_limit: int | None = None, device: str | None = None, threads: int | None = None, warp: int | None = None,
+               counters_only: bool = False, coverage: bool = False, suppress: str | os.PathLike[str] | None = None,
+               cxxflags: str | None = None) -> CudaCheck:
     """Runs a kernel in plain CUDA under the checker: `source` is its text or a file, `launch` 'kernel<<<grid, block>>>(A, B, n)'
     with names that stand for the arrays of NumPy and the numbers of `arrays`. Without a launch main() runs. The other arguments
     are the options of `tessera check`; docs/plain_cuda.md explains them."""
@@ -129,7 +130,7 @@ def check_cuda(source: str | os.PathLike[str], launch: str | None = None, arrays
     if not isinstance(given, Mapping):
         raise _arguments.refuse(_CALL, "arrays", arrays, "a dict such as {'A': a, 'n': 3}")
     return _run(source, launch, given, dict(
-        args=args, order=order, seed=seed, blocks=blocks, time_limit=time_limit, device=device, threads=threads,
+        args=args, order=order, seed=seed, blocks=blocks, time_limit=time_limit, device=device, threads=threads, warp=warp,
         counters_only=counters_only, coverage=coverage, suppress=suppress, cxxflags=cxxflags), is_all_named=True)
 
 
@@ -143,7 +144,7 @@ def _run(source: Any, launch: Any, values: Mapping[str, Any], options: dict[str,
         words = _report.words("check", place, options, _CALL)
         asked = None if launch is None else _Launch(launch, values, folder)
         unused = sorted(map(str, set(values) - asked.named if asked else values))
-        if unused and is_all_named and (asked is None or "<<<" in launch):
+        if unused and is_all_named and (asked is None or re.search(r"<<<.*>>>\s*\(", launch, re.S)):
             raise ValueError(f"{_CALL}: arrays has {', '.join(unused)}, which no launch names")
         if asked:
             words += [f"--launch={asked.words}", f"--results={folder / 'results'}"]

@@ -112,7 +112,7 @@ def _seed(name: str, value: Any, call: str) -> int:
 _OPTIONS: dict[str, Callable[[str, Any, str], Any]] = {
     "dtype": _dtype, "tile": _tile, "order": _text, "device": _text, "against": _text, "cxxflags": _text, "suppress": _path,
     "beta": _beta, "args": _text, "seed": _seed, "blocks": _arguments.whole, "time_limit": _arguments.whole, "registers": _arguments.whole,
-    "threads": _arguments.whole, "counters_only": _arguments.flag, "forget_tiles": _arguments.flag,
+    "threads": _arguments.whole, "warp": _arguments.whole, "counters_only": _arguments.flag, "forget_tiles": _arguments.flag,
     "coverage": _arguments.flag}
 
 

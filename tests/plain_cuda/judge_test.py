@@ -30,6 +30,14 @@ TRICKS = {
     "what the output held": ("uninitialized-read", RIGHT.replace("float sum = 0", "float sum = C[row * n + col] * 0")),
     "right where n is k": ("wrong-result", RIGHT.replace("B[i * n + col]", "B[min(i * k + col, k * n - 1)]")),
     "zero for NaN": ("wrong-result", RIGHT.replace("= sum;", "= isnan(sum) ? 0 : sum;")),
+    "zero for small numbers": ("all-zero", RIGHT.replace("= sum;", "= fabsf(sum) < 1e-12f ? 0 : sum;")),
+    "another kernel under its name": ("uninitialized-read", RIGHT + "#define product other\n" + HEAD + "}\n"),
+    "a result by the clock": ("wrong-result", RIGHT.replace("= sum;", "= sum + (clock64() & 1);")),
+    "reads beyond K, times zero": ("out-of-bounds", RIGHT.replace("i < k;", "i < k + 7;").replace(
+        "i * n + col];", "i * n + col] * (i < k);")),
+    "half the sum in half precision": ("wrong-result", "#include <cuda_fp16.h>\n" + RIGHT.replace(
+        "sum +=", "sum = __half2float(__float2half(sum)) +")),
+    "an exit before the report": ("crash", "#include <unistd.h>\nstruct Early { Early() { _exit(0); } } early;\n" + RIGHT),
     "infinity cut": ("wrong-result", RIGHT.replace("= sum;", "= fminf(sum, 3e38f);")),
     "an earlier result": ("wrong-result", "__device__ float kept[1 << 20];\n__device__ int is_kept[1 << 20];\n" + RIGHT.replace(
         "  C[row * n + col] = sum;", "  const int at = row * n + col;\n  if (!is_kept[at]) kept[at] = sum;\n  is_kept[at] = 1;\n"

@@ -64,6 +64,12 @@ void read_file(Asked& asked) {
   if (asked.bytes() > 0) std::memcpy(asked.held.data(), array.data(), asked.bytes());
 }
 
+/// The magnitude of small numbers: products of several remain normal numbers of the type.
+double small_number(DType type) {
+  const bool is_wide = type == DType::f32 || type == DType::f64 || type == DType::bf16;
+  return is_wide ? 0x1p-25 : 0x1p-10;
+}
+
 /// Element i of the array with this number.
 double value(const Asked& asked, std::size_t number, std::size_t i) {
   if (asked.start == "zeros") return 0;
@@ -76,7 +82,7 @@ double value(const Asked& asked, std::size_t number, std::size_t i) {
     if (i == random_bits(seed, asked.elements) % asked.elements) return NAN;
     if (i == random_bits(seed, asked.elements + 1) % asked.elements) return INFINITY;
   }
-  return (2 * unit - 1) * (round_now == kSmall ? 0x1p-10 : 1);
+  return (2 * unit - 1) * (round_now == kSmall ? small_number(asked.type) : 1);
 }
 
 void fill(Asked& asked, std::size_t number) {

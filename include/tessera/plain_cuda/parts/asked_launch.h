@@ -36,6 +36,12 @@ class AskedArray {
   bool is_const_;
 };
 
+/// char, bool and long have the numbers of other types.
+template <class U, class T>
+concept SameNumbers = std::is_integral_v<U> && std::is_integral_v<T> && sizeof(U) == sizeof(T) &&
+                      (std::is_signed_v<U> == std::is_signed_v<T> ||
+                       std::is_same_v<std::remove_cv_t<U>, char>);
+
 template <class T>
 class AskedArrayOf : AskedArray {
  public:
@@ -56,7 +62,7 @@ class AskedArrayOf : AskedArray {
 
   /// To the elements, to vectors of them, or to void.
   template <class U>
-  requires(std::is_void_v<U> || std::is_same_v<std::remove_cv_t<U>, T> ||
+  requires(std::is_void_v<U> || std::is_same_v<std::remove_cv_t<U>, T> || SameNumbers<U, T> ||
            std::is_same_v<std::remove_cvref_t<decltype(std::declval<U&>().x)>, T>)
   operator U*() {
     return static_cast<U*>(begin(std::is_const_v<U>));
