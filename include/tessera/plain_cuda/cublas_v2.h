@@ -1,5 +1,5 @@
-// cuBLAS: types and the handle, for files that include it beside their own kernels. Its products
-// are not there: the compiler names the one that a program calls.
+// cuBLAS: the handle and the matrix products, which run as kernels under the checker. Of its other
+// functions the compiler names the one that a program calls.
 #pragma once
 
 #include "cuda_bf16.h"
@@ -40,6 +40,11 @@ enum cublasComputeType_t {
   CUBLAS_COMPUTE_32F_FAST_16BF = 75,
   CUBLAS_COMPUTE_32F_FAST_TF32 = 77
 };
+enum cublasGemmAlgo_t {
+  CUBLAS_GEMM_DEFAULT = -1,
+  CUBLAS_GEMM_DFALT = -1,
+  CUBLAS_GEMM_DEFAULT_TENSOR_OP = 99
+};
 struct cublasContext {
   cudaStream_t stream = nullptr;
   cublasMath_t math = CUBLAS_DEFAULT_MATH;
@@ -66,3 +71,19 @@ inline cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t math
   handle->math = math;
   return CUBLAS_STATUS_SUCCESS;
 }
+inline cublasStatus_t cublasGetStream(cublasHandle_t handle, cudaStream_t* stream) {
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  *stream = handle->stream;
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline const char* cublasGetStatusString(cublasStatus_t status) {
+  switch (status) {
+    case CUBLAS_STATUS_SUCCESS: return "success";
+    case CUBLAS_STATUS_NOT_INITIALIZED: return "the library was not initialized";
+    case CUBLAS_STATUS_INVALID_VALUE: return "an unsupported value or parameter was passed";
+    case CUBLAS_STATUS_NOT_SUPPORTED: return "the functionality requested is not supported";
+    default: return "the operation failed";
+  }
+}
+
+#include "parts/blas_products.h"
