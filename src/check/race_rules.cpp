@@ -304,6 +304,7 @@ void BlockRecorder::merge_unwritten() {
 }
 
 void BlockRecorder::resolve_uninitialized() {
+  if (stopped_) unwritten_.clear();  // the threads that write may not have run
   for (const Unwritten& each : unwritten_) {
     Mark mark = mark_of(each.access);
     mark.warp_epoch = each.warp_epoch;

@@ -38,14 +38,15 @@ def test_findings_name_the_line_and_the_callers_array(tmp_path):
     file = tmp_path / "axpy.cu"
     file.write_text(wrong)
     for source, name in ((wrong, "kernel.cu"), (file, str(file))):
-        report = tessera.check_cuda(source, LAUNCH, values(), order="shuffled", seed=3)
+        report = tessera.check_cuda(source, LAUNCH, values(), order="shuffled", seed=3, warp=64)
         assert not report.is_clean and {each["kind"] for each in report.findings} == {"out-of-bounds"}
         assert report.findings[0]["location"]["line"] == 5 and report.findings[0]["location"]["file"] == name
         assert "behind the end of y" in str(report) and "/tmp/tmp" not in str(report).replace(str(tmp_path), "")
         assert report.arrays["y"][1] == -1.5
 
 
-@pytest.mark.parametrize("word,dtype", [("__half", "f2"), ("double", "f8"), ("bool", "?"), ("long long", "i8"), ("float", ">f4")])
+@pytest.mark.parametrize("word,dtype", [("__half", "f2"), ("double", "f8"), ("bool", "?"), ("long long", "i8"), ("float", ">f4"),
+                                        ("char", "i1"), ("long", "i8")])
 def test_elements_of_every_kind_with_any_strides(word, dtype):
     x = (np.arange(12) * 3 % 7).astype(dtype).reshape(3, 4).T
     report = tessera.check_cuda(f"#include <cuda_fp16.h>\n{COPY.replace('T', word)}", "k<<<1, 32>>>(x, y, 12)", {"x": x, "y": x[::-1]})
