@@ -73,7 +73,7 @@ class GpuMachine(unittest.TestCase):
         shutil.copy(cases.ROOT / "docs/report.md", self.root / "docs")
 
     def gpu(self, *parts, **variables):
-        return subprocess.run([self.root / "scripts/gpu", *parts], capture_output=True, text=True, timeout=60,
+        return subprocess.run([self.root / "scripts/gpu", *parts], capture_output=True, text=True, timeout=600,
                               env={**os.environ, "PATH": f"{self.root}/fakes:{os.environ['PATH']}", **variables})
 
     def records(self):
