@@ -91,7 +91,10 @@ class ThreadRanks {
     void watch() override {
       if (all_.failed_) throw Error(Category::failed, "another rank has failed");
     }
-    void fail(const Error&) override { all_.failed_ = true; }
+    void fail(const Error&) override {
+      const std::lock_guard lock(all_.mutex_);  // nobody copies into memory of a rank that ends
+      all_.failed_ = true;
+    }
 
    private:
     /// Calls add(is this the first rank) one after another, and returns when all have.
@@ -110,6 +113,7 @@ class ThreadRanks {
     }
     Ticket post(const Lines& lines, const std::tuple<int, int, Kind>& key, bool is_sent) {
       const std::lock_guard lock(all_.mutex_);
+      watch();
       Queue& queue = all_.queues_[key];
       Posted mine{lines, std::make_shared<std::atomic<bool>>(false)};
       auto& others = is_sent ? queue.expected : queue.sent;
