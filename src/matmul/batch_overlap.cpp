@@ -26,15 +26,15 @@ struct Item {
 /// Modulo `period` an item covers one interval. Is that of each C disjoint from all others?
 bool all_apart_modulo(std::int64_t period, std::span<const Item> items) {
   struct Interval {
-    Wide begin, end;
+    Int128 begin, end;
     bool is_c;
   };
   std::vector<Interval> intervals;
   intervals.reserve(items.size());
-  Wide reached = 0, reached_by_c = 0;  // by an interval that began in the previous period
+  Int128 reached = 0, reached_by_c = 0;  // by an interval that began in the previous period
   for (const Item& item : items) {
-    const Wide begin = floor_mod(item.place.low, period);
-    const Wide end = begin + item.place.bytes_modulo(period);
+    const Int128 begin = floor_mod(item.place.low, period);
+    const Int128 end = begin + item.place.bytes_modulo(period);
     if (end - begin > period) return false;
     intervals.push_back({begin, end, item.is_c()});
     reached = std::max(reached, end - period);
@@ -67,7 +67,7 @@ void refuse_overlaps_in_group(std::string_view call, std::span<const Product> pr
     if (period > 0 && all_apart_modulo(period, items)) return;
   }
   for (auto x = items.begin(); x != items.end(); ++x) {
-    const Wide high = x->place.high();
+    const Int128 high = x->place.high();
     for (auto y = x + 1; y != items.end() && y->place.low < high; ++y) {
       if (!(x->is_c() || y->is_c()) || !may_overlap(x->place, y->place)) continue;
       const bool x_first = x->is_c() && (!y->is_c() || x->product > y->product);
@@ -103,7 +103,7 @@ void refuse_overlaps(std::string_view call, std::span<const Product> products) {
     return std::pair(x.place.low, x.product) < std::pair(y.place.low, y.product);
   });
   for (auto first = items.begin(); first != items.end();) {
-    Wide high = first->place.high();
+    Int128 high = first->place.high();
     auto last = first + 1;
     for (; last != items.end() && last->place.low < high; ++last)
       high = std::max(high, last->place.high());
