@@ -123,6 +123,10 @@ TEST(ScalePlan, SendsLittleMoreThanTheBound) {
     EXPECT_LE(plan_of(cube, ranks).ratio_to_bound(), 1.06) << ranks;
     EXPECT_LE(plan_of(cube, ranks).worst_ratio(), 1.15) << ranks;
   }
+  for (int ranks = 7; ranks <= 100; ++ranks) {
+    EXPECT_LE(plan_of(cube, ranks).ratio_to_bound(), 1.06) << ranks;
+    EXPECT_LE(plan_of(cube, ranks).worst_ratio(), 1.27) << ranks;
+  }
   EXPECT_LE(plan_of(cube, 6).ratio_to_bound(), 1.10);
   for (const int ranks : {2, 3, 4, 5}) EXPECT_LE(plan_of(cube, ranks).ratio_to_bound(), 1.29);
   for (const int ranks : {4, 8})
