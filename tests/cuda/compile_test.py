@@ -20,6 +20,7 @@ import machine_code  # noqa: E402
 KERNELS = ["Naive", "Coalescing", "Tiled", "TiledRegister", "BlockTiled", "BlockTiledVectorized", "TensorCoreTiled",
            "Pipelined", "SingleBlock", "TiledByHand", "TiledIdiomatic", "SarekNaive", "SarekTiled", "WarpgroupTiled", "ThinTiled",
            "BulkTiled"]
+HELPERS = ["SumParts", "PackOperand"]  # these have no tile
 UNTILED = ["Naive", "Coalescing", "SarekNaive"]  # these keep nothing in shared memory
 # A and B as kernels take them: a pointer, two extents, two strides. PTX must agree with sizeof (tests/tensor/tensor_test.cpp): nvcc
 # made 80 bytes of a Tensor that had an empty [[no_unique_address]] member, and kernels found their arguments in the wrong places.
@@ -38,6 +39,7 @@ BUILT_FOR = {"TensorCoreTiled": {"f64", "f32", "f16", "bf16"}, "Pipelined": {"f3
 UNIT_TYPES = {"f32": "f32.tf32.tf32", "f16": "f32.f16.f16", "bf16": "f32.bf16.bf16", "f8e4m3": "f32.e4m3.e4m3", "f8e5m2": "f32.e5m2.e5m2",
               "i8": "s32.s8.s8", "u8": "s32.u8.u8"}
 MOST_CODE = 30 * 1024  # of a kernel of warpgroups
+MOST_OTHER_CODE = 60 * 1024  # of another kernel, beyond its multiply-adds: an epilogue that is not in a loop has several times this
 CLUSTER_WORDS = {
     "multicast": r"cp\.async\.bulk\.tensor\.2d\.shared::cluster\.global\.tile\.mbarrier::complete_tx::bytes\.multicast::cluster",
     "remote arrive": r"mapa\.shared::cluster\.u32 [^;]*;\s*mbarrier\.arrive\.shared::cluster\.b64",
@@ -104,6 +106,8 @@ def units_apart(cubin_file):
     """Kernels of warpgroups with matrix instructions of one tile along K that are not back to back: four for each 64 rows of a warpgroup."""
     found = []
     for mangled, (instructions, _) in machine_code.functions(machine_code.listing(cubin_file)).items():
+        if any(each in mangled for each in HELPERS):
+            continue
         together = 4
         if "WarpgroupTiled" in mangled:
             numbers = list(map(int, re.findall(r"Li(\d+)E", re.search(r"TileShapeE((Li\d+E)+)", mangled)[1])))
@@ -118,12 +122,13 @@ class Kernel:
     """One compiled kernel: what its mangled name says, its PTX and its resources."""
 
     def __init__(self, arch, mangled, ptx, resources):
-        self.kernel = re.search(r"entry(?:_sm_90a)?INS_\d+([A-Za-z]+?)IXtl", mangled)[1]
-        numbers = re.findall(r"Li(\d+)E", re.search(r"TileShapeE((Li\d+E)+)", mangled)[1])
-        self.tile = dict(zip(("bm", "bn", "bk", "wm", "wn", "tm", "tn"), map(int, numbers)))
-        # Its first operand: a matrix of tiles of an element, or a tensor.
-        first = re.search(r"(11OperandTileI|8UnitTileI|9PlainTileI|6TensorIPK)(.*)", mangled)[2]
-        self.element = next(each for start, each in ELEMENTS.items() if first.startswith(start))
+        self.kernel = re.search(r"entry(?:_sm_90a)?INS_\d+([A-Za-z]+?)(?:IXtl|ILi|E)", mangled)[1]
+        if self.kernel not in HELPERS:
+            numbers = re.findall(r"Li(\d+)E", re.search(r"TileShapeE((Li\d+E)+)", mangled)[1])
+            self.tile = dict(zip(("bm", "bn", "bk", "wm", "wn", "tm", "tn"), map(int, numbers)))
+            # Its first operand: a matrix of tiles of an element, or a tensor.
+            first = re.search(r"(11OperandTileI|8UnitTileI|9PlainTileI|6TensorIPK)(.*)", mangled)[2]
+            self.element = next(each for start, each in ELEMENTS.items() if first.startswith(start))
         x, y, z = map(int, re.search(r"\.maxntid (\d+), (\d+), (\d+)", ptx).groups())
         self.threads = x * y * z
         self.resident = int(re.search(r"\.minnctapersm (\d+)", ptx)[1])
@@ -134,9 +139,13 @@ class Kernel:
         return "x".join(str(self.tile[key]) for key in self.tile if self.tile[key])
 
     def __str__(self):
+        if self.kernel in HELPERS:
+            return f"{self.arch} {self.kernel}"
         return f"{self.arch} {self.kernel} {self.shape()} {self.element[0]}"
 
     def faults(self):
+        if self.kernel in HELPERS:
+            return [f"{self}: {each}" for each in self.resource_faults()]
         if self.kernel in ("WarpgroupTiled", "ThinTiled"):
             faults = warpgroup_faults(self.kernel, self.ptx, self.tile, self.element, self.code) if self.arch == "sm_90a" else []
             return [f"{self}: {each}" for each in faults + self.resource_faults()]
@@ -158,6 +167,9 @@ class Kernel:
             found.append(f"{self.stack} bytes of a stack: it spills")
         if re.search(r"^\s+(@\S+ )?(ld|st)\.local", self.ptx, re.M):
             found.append("local memory in the PTX")
+        multiply_adds = len(re.findall(r"\bfma\.rn\.", self.ptx))
+        if self.code > MOST_OTHER_CODE + 16 * multiply_adds:
+            found.append(f"{self.code} bytes of code with {multiply_adds} multiply-adds")
         warps = -(-self.threads // 32)
         if -(-self.registers // 8) * 8 * 32 * warps * self.resident > REGISTERS:
             found.append(f"{self.resident} blocks of {self.threads} threads of {self.registers} registers: there are {REGISTERS}")
@@ -267,12 +279,12 @@ def main():
         print(f"{each}: {each.threads} threads of {each.registers} registers")
         failures += each.faults()
     for file in sources:
-        if file.name.startswith(("cuda_warpgroup_", "cuda_thin")):
+        if file.name.startswith(("cuda_warpgroup_", "cuda_thin", "cuda_three_bf16")):
             failures += assembler_notes(nvcc, build / "machine_code" / f"{file.stem}.compute_90a.ptx")
             if machine_code.disassembler():
                 failures += units_apart(build / "machine_code" / f"{file.stem}.compute_90a.cubin")
     failures += not_as_shown(source, nvcc, kernels)
-    there = {(each.arch, each.kernel, each.element[0]) for each in kernels}
+    there = {(each.arch, each.kernel, each.element[0]) for each in kernels if each.kernel not in HELPERS}
     wanted = {(arch, kernel, name) for arch in ("sm_80", "sm_90a") for kernel in KERNELS for name in BUILT_FOR.get(kernel, TYPES)}
     failures += [f"{' '.join(each)} was not compiled" for each in sorted(wanted - there)]
     failures += [f"{' '.join(each)} is compiled, and this test does not know it" for each in sorted(there - wanted)]

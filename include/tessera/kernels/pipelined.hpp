@@ -77,7 +77,7 @@ struct Pipelined {
       }
       commit(t);
     };
-    TESSERA_UNROLL
+    TESSERA_NO_UNROLL
     for (int k = 0; k < stages; ++k) load_tile(k, k);
 
     // A warp owns 8 TM rows and 4 TN columns, of which a lane has every eighth four rows and every
@@ -125,16 +125,10 @@ struct Pipelined {
       }
     }
     auto gC = tile<S.bm, S.bn>(C, at.row, at.col);  // (BM,BN), clipped at the edge
-    store_by<S.tm * S.tn <= 64>(gC, [&](const auto& out) {
-      TESSERA_UNROLL_REGISTERS
-      for (int i = 0; i < S.tm; ++i) {
-        TESSERA_UNROLL_REGISTERS
-        for (int j = 0; j < S.tn; ++j) {
-          const AccumulatorFor<decltype(C)> sum = acc(i, j);
-          store(out, row + i / 4 * 32 + i % 4, col + j / 4 * 16 + j % 4,
-                sum);  // skipped past the edge
-        }
-      }
+    store_by(gC, [&](const auto& out) {             // skipped past the edge
+      store_each(
+          out, acc, [&](int i) { return row + i / 4 * 32 + i % 4; },
+          [&](int j) { return col + j / 4 * 16 + j % 4; });
     });
   }
 };

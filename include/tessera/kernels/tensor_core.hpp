@@ -11,6 +11,7 @@
 #include "tessera/ops/block_order.hpp"
 #include "tessera/ops/copy.hpp"
 #include "tessera/ops/copy_with.hpp"
+#include "tessera/ops/store_fragments.hpp"
 #include "tessera/ops/tensor_core.hpp"
 #include "tessera/ops/whole_tile.hpp"
 #include "tessera/simt/dim3.hpp"
@@ -92,15 +93,15 @@ struct TensorCoreTiled {
       }
       commit(t);
     };
-    TESSERA_UNROLL
+    TESSERA_NO_UNROLL
     for (int k = 0; k < ring; ++k) load_tile(k, k);
 
     const int i = t.warp / (S.bn / S.wn), j = t.warp % (S.bn / S.wn);
     typename Mma::FragmentC acc[rows][cols] = {};  // (WM,WN), fragments of (m,n)
     constexpr int steps = S.bk / mma.k;
     // An f64 instruction takes so long that operands are there in time, and needs twice the
-    // registers: B is not loaded ahead.
-    constexpr int ahead = sizeof(T) == 8 ? 1 : 2;
+    // registers; f32 lacks some for its addresses: for both, B is not loaded ahead.
+    constexpr int ahead = sizeof(T) >= 4 ? 1 : 2;
     typename Mma::FragmentA a[rows];  // (WM,k) of this step; each row is reloaded when it is used
     typename Mma::FragmentB b[ahead][cols];  // (k,WN) of this step and of the next
     const auto load_a = [&](int from, int step, int r) {
@@ -147,12 +148,7 @@ struct TensorCoreTiled {
     }
     const auto gC = tile<S.bm, S.bn>(C, at.row, at.col);        // (BM,BN), clipped at the edge
     store_by(tile<S.wm, S.wn>(gC, i, j), [&](const auto& wC) {  // (WM,WN), clipped
-      TESSERA_UNROLL_REGISTERS
-      for (int r = 0; r < rows; ++r) {
-        TESSERA_UNROLL_REGISTERS
-        for (int c = 0; c < cols; ++c)
-          Mma::store_d(t, tile<mma.m, mma.n>(wC, r, c), acc[r][c]);  // (m,n), skipped past the edge
-      }
+      store_fragments<Mma>(t, wC, acc);
     });
   }
 };

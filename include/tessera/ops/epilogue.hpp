@@ -103,9 +103,8 @@ TESSERA_KERNEL void store(const PlainOutput<CTensor, Cut>& out, index_t row, ind
 
 /// Calls body(to) with `out`, a tile of C, as a PlainOutput where it has no epilogue: one test for
 /// all elements, and far fewer instructions. Elements that body stores are in the tile, or `inside`
-/// is false. `Cut`: also for tiles across the edge; a thread with very many sums may lack the
-/// registers for that.
-template <bool Cut = true, AnyTensor CTensor, class Body>
+/// is false.
+template <AnyTensor CTensor, class Body>
 TESSERA_KERNEL void store_by(const Output<CTensor>& out, const Body& body, bool inside = true) {
   const auto& s = out.scalars;
   using Acc = typename Output<CTensor>::accumulator;
@@ -115,14 +114,56 @@ TESSERA_KERNEL void store_by(const Output<CTensor>& out, const Body& body, bool 
   const auto c = detail::without_edge(out.c);
   using Full = std::remove_const_t<decltype(c)>;
   if (out.c.is_full()) return body(PlainOutput<Full, false>{c});
-  if constexpr (Cut)
-    body(PlainOutput<Full, true>{c, static_cast<int>(out.c.template valid<0>()),
-                                 static_cast<int>(out.c.template valid<1>())});
-  else body(out);
+  body(PlainOutput<Full, true>{c, static_cast<int>(out.c.template valid<0>()),
+                               static_cast<int>(out.c.template valid<1>())});
 }
-template <bool Cut = true, AnyTensor CTensor, class Body>
+template <AnyTensor CTensor, class Body>
 TESSERA_KERNEL void store_by(const CTensor& out, const Body& body, bool = true) {
   body(out);
+}
+
+/// Are sums stored to this output in loops that stay loops, so that the code has the epilogue once,
+/// not once for each sum? Where nothing is checked and there is no epilogue, a store is one
+/// instruction.
+template <class Out>
+inline constexpr bool kStoresInLoops = false;
+template <AnyTensor CTensor>
+inline constexpr bool kStoresInLoops<Output<CTensor>> = true;
+template <AnyTensor CTensor>
+inline constexpr bool kStoresInLoops<PlainOutput<CTensor, true>> = true;
+
+/// Stores sum (i, j) of a thread (TM,TN) at (row_of(i), col_of(j)) of `out`. A loop cannot index
+/// registers: after each row the others move up, and after each sum the rest of its row.
+template <class Out, class Acc, Layout L, class RowOf, class ColOf>
+TESSERA_KERNEL void store_each(const Out& out, const Storage<Acc, L>& acc, const RowOf& row_of,
+                               const ColOf& col_of, Here here = Here::current()) {
+  constexpr int rows = static_cast<int>(L.shape.leaf(0)), cols = static_cast<int>(L.shape.leaf(1));
+  if constexpr (kStoresInLoops<Out>) {
+    Storage<Acc, L> left = acc;
+    TESSERA_NO_UNROLL
+    for (int i = 0; i < rows; ++i) {
+      Acc row[cols];
+      TESSERA_UNROLL_REGISTERS
+      for (int j = 0; j < cols; ++j) row[j] = left(0, j, here);
+      TESSERA_UNROLL_REGISTERS
+      for (int r = 0; r + 1 < rows; ++r) {
+        TESSERA_UNROLL_REGISTERS
+        for (int j = 0; j < cols; ++j) left(r, j, here) = left(r + 1, j, here);
+      }
+      TESSERA_NO_UNROLL
+      for (int j = 0; j < cols; ++j) {
+        store(out, row_of(i), col_of(j), row[0], here);
+        TESSERA_UNROLL_REGISTERS
+        for (int c = 0; c + 1 < cols; ++c) row[c] = row[c + 1];
+      }
+    }
+  } else {
+    TESSERA_UNROLL_REGISTERS
+    for (int i = 0; i < rows; ++i) {
+      TESSERA_UNROLL_REGISTERS
+      for (int j = 0; j < cols; ++j) store(out, row_of(i), col_of(j), acc(i, j, here), here);
+    }
+  }
 }
 
 /// Stores a thread's tile of sums (TM,TN) at tile (i, j) of `out`, element by element.
@@ -131,16 +172,22 @@ TESSERA_KERNEL void store_tile(const Out& out, index_t i, index_t j, const Stora
                                Here here = Here::current()) {
   constexpr index_t rows = L.shape.leaf(0), cols = L.shape.leaf(1);
   const auto body = [&](const auto& to) {
-    TESSERA_UNROLL_REGISTERS
-    for (index_t r = 0; r < rows; ++r) {
-      TESSERA_UNROLL_REGISTERS
-      for (index_t c = 0; c < cols; ++c)
-        store(to, i * rows + r, j * cols + c, acc(r, c, here), here);
-    }
+    store_each(
+        to, acc, [&](int r) { return i * rows + r; }, [&](int c) { return j * cols + c; }, here);
   };
   store_by(out, body,
            i >= 0 && j >= 0 && (i + 1) * rows <= out.template extent<0>() &&
                (j + 1) * cols <= out.template extent<1>());
+}
+
+/// Are neighbours along a row closer in memory than those along a column?
+template <class Out>
+TESSERA_HD constexpr bool runs_along_rows(const Out& out) {
+  if constexpr (requires { out.c; }) return runs_along_rows(out.c);
+  else {
+    const index_t down = out.template stride<0>(), along = out.template stride<1>();
+    return (along < 0 ? -along : along) <= (down < 0 ? -down : down);
+  }
 }
 
 /// A zero of C's accumulator type.

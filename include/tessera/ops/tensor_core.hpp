@@ -266,10 +266,21 @@ struct TensorCore {
     if constexpr (AnyTensor<Target>)
       detail::require_fragment(out.template extent<0>(), out.template extent<1>(), S.m, S.n, here);
     tell_empty(d, here);
-    TESSERA_UNROLL_REGISTERS
-    for (int v = 0; v < values_c; ++v) {
-      const int at = position<layout_c>(t.lane, v);
-      store(out, at % S.m, at / S.m, d.value[v], here);
+    if constexpr (kStoresInLoops<Target>) {
+      FragmentC left = d;  // the rest moves up after each value: see store_each()
+      TESSERA_NO_UNROLL
+      for (int v = 0; v < values_c; ++v) {
+        const int at = position<layout_c>(t.lane, v);
+        store(out, at % S.m, at / S.m, left.value[0], here);
+        TESSERA_UNROLL_REGISTERS
+        for (int next = 0; next + 1 < values_c; ++next) left.value[next] = left.value[next + 1];
+      }
+    } else {
+      TESSERA_UNROLL_REGISTERS
+      for (int v = 0; v < values_c; ++v) {
+        const int at = position<layout_c>(t.lane, v);
+        store(out, at % S.m, at / S.m, d.value[v], here);
+      }
     }
   }
 

@@ -52,16 +52,6 @@ TESSERA_KERNEL void put(Thread& t, const Acc* sums, SliceTile<T>& slice) {
   }
 }
 
-/// Are neighbours along a row of C closer in memory than those along a column?
-template <class Out>
-TESSERA_HD constexpr bool runs_along_rows(const Out& out) {
-  if constexpr (requires { out.c; }) return runs_along_rows(out.c);
-  else {
-    const index_t down = out.template stride<0>(), along = out.template stride<1>();
-    return (along < 0 ? -along : along) <= (down < 0 ? -down : down);
-  }
-}
-
 }  // namespace detail
 
 /// The same by the threads, element by element; the first Rows rows of each slice are stored, at
@@ -91,7 +81,7 @@ TESSERA_KERNEL void store_elements(Thread& t, typename Unit::Fragment& acc, Slic
     const auto out =
         tile<Rows, some>(C, index_t{i} * Unit::slabs + slab, index_t{j} * (columns / some) + part);
     const auto from = slice.view();
-    const bool along_rows = detail::runs_along_rows(C);
+    const bool along_rows = runs_along_rows(C);
     TESSERA_NO_UNROLL
     for (int e = thread; e < Rows * some; e += kWarpgroupThreads) {
       const int row = along_rows ? e / some : e % Rows;
@@ -137,6 +127,8 @@ TESSERA_KERNEL void store_sums(Thread& t, typename Unit::Fragment& acc, Slice (&
       return;
     }
   }
+  if (leads) wait_bulk_read<0>(t);  // of a tile of another product, which was stored by bulk copies
+  detail::meet_warpgroup(t);        // the slices may be overwritten
   store_elements<Unit, kSliceRows>(t, acc, slices[0], C, i, j, sums, here);
 }
 
