@@ -22,7 +22,7 @@ OUT = ROOT / "out/demo"
 TESSERA = "build/demo/bin/tessera"  # f32 alone; scripts/build makes the whole
 # The library's own product; then the lessons: the ladder of GPU kernels, one idea more in each line, and their other forms.
 PRODUCT = ["packed", "split_k"]
-LESSONS = [name for name in KERNELS if name not in (*PRODUCT, "thin")]
+LESSONS = [name for name in KERNELS if name not in (*PRODUCT, "thin", "three_bf16")]
 # These round their operands to TF32.
 OWN_BITS = {"tensor_core", "warpgroup"}
 COLOUR = sys.stdout.isatty() and not os.environ.get("NO_COLOR")

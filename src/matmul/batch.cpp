@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "batch_checks.hpp"
 #include "batch_overlap.hpp"
 #include "call.hpp"
 #include "keeps_subnormals.hpp"
@@ -52,9 +53,9 @@ struct Operand {
 
 /// Refuses overlaps and overflows that the steps cause among matrices that have passed
 /// make_problem(); C is not empty.
-void check_steps(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, index_t count,
+void check_steps(std::string_view call, const Product& first, index_t count,
                  const BatchSteps& steps) {
-  constexpr std::string_view call = "matmul_strided";
+  const auto& [A, B, C] = first;
   const ConstMatrix c = C;
   const Operand operands[] = {{'C', c, steps.c}, {'A', A, steps.a}, {'B', B, steps.b}};
   const std::span read(operands + 1, A.cols > 0 ? 2 : 0);
@@ -71,7 +72,7 @@ void check_steps(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, in
     return;
   std::vector<Product> products;
   for (index_t i = 0; i < std::min(count, kMostCompared); ++i)
-    products.push_back({at(A, i, steps.a), at(B, i, steps.b), at(C, i, steps.c)});
+    products.push_back(detail::product_at(first, i, steps));
   detail::refuse_overlaps(call, products);
   if (count > kMostCompared)
     throw OverlapError(Category::argument, cat(call, ": C may overlap another C, an A or a B"),
@@ -81,31 +82,61 @@ void check_steps(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, in
 }
 
 /// The problem of product i, within the limits of a plan; errors name i.
-Problem problem_of(const Product& product, std::size_t i, double alpha, double beta) try {
+Problem problem_of(std::string_view call, const Product& product, std::size_t i, double alpha,
+                   double beta) try {
   const Problem problem = make_problem(product.A, product.B, product.C, alpha, beta);
   detail::check_problem(problem);
   return problem;
 } catch (const Error& error) {
-  throw Error(error.category(), cat("matmul_batch: product ", i, ": ", error.problem()),
-              error.expected(), error.got(), error.advice());
+  throw Error(error.category(), cat(call, ": product ", i, ": ", error.problem()), error.expected(),
+              error.got(), error.advice());
 }
 
 }  // namespace
 
+Product detail::product_at(const Product& first, index_t i, const BatchSteps& steps) {
+  return {at(first.A, i, steps.a), at(first.B, i, steps.b), at(first.C, i, steps.c)};
+}
+
+detail::StridedBatch detail::check_strided(std::string_view call, const Product& first,
+                                           index_t count, const BatchSteps& steps, double alpha,
+                                           double beta, const Epilogue& epilogue,
+                                           const void* bias) {
+  if (count < 0)
+    throw Error(Category::argument, cat(call, ": the count is negative"), "0 or more", cat(count));
+  const auto& [A, B, C] = first;
+  const Problem p = count == 0 ? Problem{} : make_problem(A, B, C, alpha, beta, epilogue);
+  const StridedBatch batch{p, p.K == 0 ? BatchSteps{.c = steps.c} : steps};
+  const bool empty = p.M == 0 || p.N == 0;
+  if (!empty && count > 1) check_steps(call, first, count, batch.steps);
+  expect_bias(p, bias, C, count, steps.c);
+  return batch;
+}
+
+std::vector<Problem> detail::check_products(std::string_view call,
+                                            std::span<const Product> products, double alpha,
+                                            double beta) {
+  std::vector<Problem> problems;
+  problems.reserve(products.size());
+  for (std::size_t i = 0; i < products.size(); ++i) {
+    const Problem& p = problems.emplace_back(problem_of(call, products[i], i, alpha, beta));
+    const Problem& first = problems.front();
+    if (p.in != first.in || p.in_b != first.in_b || p.out != first.out)
+      throw Error(Category::type,
+                  cat(call, ": product ", i, " has other element types than product 0"),
+                  type_text(first), type_text(p), "make a batch of each type");
+  }
+  return problems;
+}
+
 void matmul_strided(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, index_t count,
                     const BatchSteps& asked, double alpha, double beta, const Options& options,
                     const Epilogue& epilogue, const void* bias) {
-  if (count < 0)
-    throw Error(Category::argument, "matmul_strided: the count is negative", "0 or more",
-                cat(count));
-  const Problem p = count == 0 ? Problem{} : make_problem(A, B, C, alpha, beta, epilogue);
+  const auto [p, steps] =
+      detail::check_strided("matmul_strided", {A, B, C}, count, asked, alpha, beta, epilogue, bias);
   const Plan plan = plan_batch("matmul_strided", p, options);
-  const bool empty = p.M == 0 || p.N == 0;
-  const BatchSteps steps = p.K == 0 ? BatchSteps{.c = asked.c} : asked;  // no A and B to step over
-  if (!empty && count > 1) check_steps(A, B, C, count, steps);
-  detail::expect_bias(p, bias, C, count, asked.c);
-  detail::run_reported(cat("matmul_strided count=", count), plan, [&] {
-    if (empty) return;
+  detail::run_reported(cat("matmul_strided count=", count), plan, [&, p = p, steps = steps] {
+    if (p.M == 0 || p.N == 0) return;
     const detail::KeepsSubnormals keeps;
     detail::visit_packed(p, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
       cpu::gemm_strided(
@@ -117,16 +148,8 @@ void matmul_strided(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
 
 void matmul_batch(std::span<const Product> products, double alpha, double beta,
                   const Options& options) {
-  std::vector<Problem> problems;
-  problems.reserve(products.size());
-  for (std::size_t i = 0; i < products.size(); ++i) {
-    const Problem& p = problems.emplace_back(problem_of(products[i], i, alpha, beta));
-    const Problem& first = problems.front();
-    if (p.in != first.in || p.in_b != first.in_b || p.out != first.out)
-      throw Error(Category::type,
-                  cat("matmul_batch: product ", i, " has other element types than product 0"),
-                  detail::type_text(first), detail::type_text(p), "make a batch of each type");
-  }
+  const std::vector<Problem> problems =
+      detail::check_products("matmul_batch", products, alpha, beta);
   const Problem first = products.empty() ? Problem{} : problems.front();
   const Plan plan = plan_batch("matmul_batch", first, options);
   detail::refuse_overlaps("matmul_batch", products);

@@ -5,10 +5,12 @@
 #include <optional>
 
 #include "call.hpp"
+#include "cuda/abilities.hpp"
 #include "refusal.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/cpu/split_k.hpp"
 #include "tuned.hpp"
+#include "waves.hpp"
 
 namespace tessera::detail {
 
@@ -44,11 +46,28 @@ Choice choose_on_cpu(const Problem& p, int threads) {
                 measured);
 }
 
+/// `warpgroup` in this tile, or with its K in parts if that is expected to be clearly faster: where
+/// C has few tiles.
+Choice choose_parts(const Problem& p, const TileShape& tile, std::string_view reason,
+                    int asked_parts, const Device& device) {
+  Choice choice{"warpgroup", tile, std::string(reason), "expected to be slower"};
+  const int known = cuda::abilities(device.number()).multiprocessors;
+  const int multiprocessors = known > 0 ? known : kHopperMultiprocessors;
+  const TileAndParts split = fastest_parts(p, multiprocessors);
+  const double whole = expected_clocks(std::span(&p, 1), tile, 1, multiprocessors);
+  constexpr double clearly = 0.8;
+  if (asked_parts == 0 && split.parts > 1 && split.clocks < clearly * whole) {
+    choice.tile = split.tile, choice.parts = split.parts;
+    choice.reason += cat("; K in ", split.parts, " parts, as C has few tiles");
+  }
+  return choice;
+}
+
 bool in_16_bits(DType type) { return type == DType::f16 || type == DType::bf16; }
 
 /// On a GPU: for f32 the fastest measured, for 16-bit elements tiles that fill the device, for thin
 /// products the kernel for their bottleneck.
-Choice choose_on_cuda(const Problem& p, const Device& device) {
+Choice choose_on_cuda(const Problem& p, int asked_parts, const Device& device) {
   const auto taking = [&](std::string_view name, std::string_view reason, std::size_t tile = 0) {
     return Choice{name, find_algorithm(name).tiles_of(p.in)[tile], std::string(reason),
                   "expected to be slower"};
@@ -59,7 +78,7 @@ Choice choose_on_cuda(const Problem& p, const Device& device) {
         !why.empty())
       throw Error(Category::unavailable,
                   cat("no kernel multiplies ", type_text(p), " on ", device, ": ", why));
-    return choice;
+    return choose_parts(p, choice.tile, choice.reason, asked_parts, device);
   }
   const bool has_units = in_16_bits(p.in) && why_not_hopper(device).empty();
   const index_t large = std::max(p.M, p.N), small = std::min(p.M, p.N);
@@ -86,7 +105,9 @@ Choice choose_on_cuda(const Problem& p, const Device& device) {
                              : blocks(128, 128) >= 200  ? 2
                              : blocks(128, 64) >= 100   ? 3
                                                         : 4;
-    return taking("warpgroup", "a warpgroup's matrix units: 16-bit elements, sums in f32", tile);
+    return choose_parts(p, find_algorithm("warpgroup").tiles[tile],
+                        "a warpgroup's matrix units: 16-bit elements, sums in f32", asked_parts,
+                        device);
   }
   if (p.in == DType::f64 && p.out == DType::f64)
     return taking("tensor_core", "matrix units: for f64 the same chain of multiply-adds");
@@ -177,6 +198,12 @@ std::optional<Choice> choose_tuned(const Tuning& tuning, const Problem& p, const
 }  // namespace
 
 Choice choose(const Problem& p, const Options& options, const Device& device) {
+  if (options.parts > 1) {  // only `warpgroup` has parts
+    const LadderEntry& entry = find_entry("warpgroup");
+    const TileShape wanted = options.tile == TileShape{} ? group_tiles(p.in)[0] : options.tile;
+    return {"warpgroup", required_tile(entry, p, wanted, device), "the algorithm with parts of K",
+            "does not split K into parts", options.parts};
+  }
   if (options.tile != TileShape{}) return choose_by_tile(p, options.tile, device);
   const std::string name = to_string(device);
   if (const auto tuned = choose_tuned(tuning_of(name).tuning, p, device,
@@ -185,7 +212,7 @@ Choice choose(const Problem& p, const Options& options, const Device& device) {
   if (device.kind() == DeviceKind::cuda) {
     const auto shipped = choose_tuned(shipped_tuning(name), p, device,
                                       "the fastest of this product on such a device");
-    return shipped ? *shipped : choose_on_cuda(p, device);
+    return shipped ? *shipped : choose_on_cuda(p, options.parts, device);
   }
   if (has_gpu_code(device.kind())) return choose_by_room(p, device);
   const int threads = options.threads > 0 ? options.threads : default_threads();

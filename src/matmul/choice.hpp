@@ -15,6 +15,7 @@ struct Choice {
   TileShape tile;
   std::string reason;                        ///< why this one
   std::string_view others;                   ///< and why none of the others
+  int parts = 1;                             ///< of K
   std::vector<SlowerCandidate> slower = {};  ///< those that were measured
 };
 

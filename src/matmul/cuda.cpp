@@ -7,51 +7,14 @@
 
 #include "call.hpp"
 #include "cuda_ladder.hpp"
+#include "cuda_places.hpp"
 #include "footprint.hpp"
 #include "tessera/matmul/matmul.hpp"
 
-namespace tessera::cuda {
+namespace tessera::detail {
 
-namespace {
-
-/// Refuses what a kernel on the stream's device could not read.
-void check_place(std::string_view name, const void* data, DType dtype, const Stream& stream) {
-  const auto beyond =
-      reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(size_of(dtype));
-  if (beyond != 0)
-    throw Error(Category::argument, cat("run: the address of ", name, " is not aligned"),
-                cat("a multiple of ", size_of(dtype), " bytes for ", tessera::name(dtype)),
-                cat(beyond, " beyond one"));
-  const Where where = where_is(data);
-  if (where.place == Place::host)
-    throw Error(Category::argument, cat("run: ", name, " is in host memory"),
-                "device, managed or pinned memory", {},
-                "copy it to a cuda::DeviceMatrix first, or run on the CPU");
-  if (where.place == Place::device && where.device != stream.device())
-    throw Error(Category::argument, cat("run: ", name, " is on another device than the stream"),
-                cat("device ", stream.device()), cat("device ", where.device),
-                "copy it, or use a stream of its device");
-}
-
-void check_places(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
-                  const Stream& stream, const void* bias) {
-  const Problem& p = plan.problem;
-  if (p.K > 0 && p.alpha != 0) {
-    check_place("A", A.data, A.dtype, stream);
-    check_place("B", B.data, B.dtype, stream);
-  }
-  check_place("C", C.data, C.dtype, stream);
-  if (p.epilogue.bias != Bias::none) {
-    const DType type = size_of(p.out) < 4 ? DType::f32 : p.out;
-    check_place("bias", bias, type, stream);
-  }
-}
-
-}  // namespace
-
-void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
-         const Stream& stream, const void* bias) {
-  using tessera::detail::expect_planned;
+void run_on_cuda(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
+                 const cuda::Stream& stream, const void* bias, const void* packed_b) {
   const Problem& p = plan.problem;
   if (!plan.device.starts_with("cuda"))
     throw Error(Category::argument, cat("run: the plan was made for device '", plan.device, "'"),
@@ -60,18 +23,29 @@ void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Mat
   expect_planned("B", B, p.K, p.N, p.type_of_b(), p.b);
   expect_planned("C", C, p.M, p.N, p.out, p.c);
   (void)make_problem(A, B, C);  // pointers and overlaps depend on the call, not on the plan
-  tessera::detail::expect_bias(p, bias, C);
-  tessera::detail::run_reported("cuda::run", plan, [&] {
+  expect_bias(p, bias, C);
+  run_reported("cuda::run", plan, [&] {
     if (p.M == 0 || p.N == 0) return;
-    const OnDevice on(stream.device());  // querying a pointer creates a context on the current one
-    check_places(plan, A, B, C, stream, bias);
-    for (const auto& entry : tessera::detail::cuda_ladder()) {
+    const cuda::OnDevice on(
+        stream.device());  // querying a pointer creates a context on the current one
+    check_places(p, A, B, C, stream, bias);
+    for (const auto& entry : cuda_ladder()) {
       if (entry.name == plan.algorithm)
-        return entry.run({p, plan.tile, stream, A.data, B.data, C.data, bias});
+        return entry.run(
+            {p, plan.tile, stream, A.data, B.data, C.data, bias, plan.parts, packed_b});
     }
     throw Error(Category::argument,
                 cat("run: algorithm '", plan.algorithm, "' does not run on CUDA devices"));
   });
+}
+
+}  // namespace tessera::detail
+
+namespace tessera::cuda {
+
+void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
+         const Stream& stream, const void* bias) {
+  tessera::detail::run_on_cuda(plan, A, B, C, stream, bias, nullptr);
 }
 
 Plan matmul(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, const Stream& stream,

@@ -18,4 +18,12 @@ std::span<const CudaEntry> cuda_ladder() {
 #endif
 }
 
+CudaCalls cuda_calls() {
+#if defined(TESSERA_HAS_CUDA)
+  return {run_group_on_cuda, pack_on_cuda};
+#else
+  return {};
+#endif
+}
+
 }  // namespace tessera::detail

@@ -6,10 +6,11 @@
 #include <span>
 #include <string_view>
 
+#include "grouped_product.hpp"
 #include "ladder_tiles.hpp"
 #include "tessera/cuda/runtime.hpp"
 #include "tessera/kernels/tile_shape.hpp"
-#include "tessera/matmul/problem.hpp"
+#include "tessera/matmul/cuda.hpp"
 
 namespace tessera::detail {
 
@@ -22,7 +23,13 @@ struct CudaCall {
   const void* B;
   void* C;
   const void* bias;
+  int parts = 1;                   ///< of K, for `warpgroup`
+  const void* packed_b = nullptr;  ///< planes of B, for `three_bf16`
 };
+
+/// cuda::run(), with planes of B where a plan of `three_bf16` has a packed one.
+void run_on_cuda(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
+                 const cuda::Stream& stream, const void* bias, const void* packed_b);
 
 struct CudaEntry {
   std::string_view name;  ///< as in the ladder
@@ -32,6 +39,19 @@ struct CudaEntry {
 
 /// In the order of the ladder; empty in a build without CUDA.
 std::span<const CudaEntry> cuda_ladder();
+
+/// Products in as few launches as their arguments take, in one of group_tiles(). Bulk copies can
+/// read their operands: why_no_bulk_operands().
+void run_group_on_cuda(std::span<const GroupedProduct> products, const TileShape& tile,
+                       const cuda::Stream& stream);
+/// B (K,N) to where a PackedMatrix has it.
+void pack_on_cuda(const ConstMatrix& B, cuda::PackedAs as, void* to, const cuda::Stream& stream);
+/// Both, null in a build without CUDA.
+struct CudaCalls {
+  decltype(&run_group_on_cuda) group;
+  decltype(&pack_on_cuda) pack;
+};
+CudaCalls cuda_calls();
 
 // run_NAME_on_cuda(call) of each kernel.
 #define TESSERA_LADDER(name, ...) void run_##name##_on_cuda(const CudaCall& call);

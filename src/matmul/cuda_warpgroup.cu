@@ -17,4 +17,13 @@ void run_warpgroup_on_cuda(const CudaCall& call) {
                           [&]<class In, class Out>() { run_warpgroup<In, Out>(call); });
 }
 
+void run_group_on_cuda(std::span<const GroupedProduct> products, const TileShape& tile,
+                       const cuda::Stream& stream) {
+  if (products.empty()) return;
+  const Problem& first = products.front().problem;
+  visit_warpgroup_product(first.in, first.out, [&]<class In, class Out>() {
+    run_warpgroup_group<In, Out>(products, tile, stream);
+  });
+}
+
 }  // namespace tessera::detail

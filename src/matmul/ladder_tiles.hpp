@@ -60,6 +60,16 @@ using WarpgroupByteTiles =
              TileShape{.bm = 128, .bn = 64, .wm = 64, .wn = 64},
              TileShape{.bm = 64, .bn = 64, .wm = 64, .wn = 64},
              TileShape{.bm = 128, .bn = 128, .wm = 64, .wn = 128, .cm = 2, .cn = 1}>;
+/// Those in which groups of products are compiled.
+using GroupTiles = TileList<2, TileShape{.bm = 128, .bn = 128, .wm = 128, .wn = 128},
+                            TileShape{.bm = 64, .bn = 64, .wm = 64, .wn = 64}>;
+using GroupByteTiles = TileList<2, TileShape{.bm = 128, .bn = 128, .wm = 64, .wn = 128},
+                                TileShape{.bm = 64, .bn = 64, .wm = 64, .wn = 64}>;
+/// Of three bf16 a thread has all sums twice.
+using ThreeBf16Tiles =
+    TileList<0, TileShape{.bm = 128, .bn = 128, .wm = 64, .wn = 128},
+             TileShape{.bm = 64, .bn = 64, .wm = 64, .wn = 64},
+             TileShape{.bm = 128, .bn = 128, .wm = 64, .wn = 128, .cm = 2, .cn = 1}>;
 /// BM rows of the large operand, BN of the small one.
 using ThinTiles = TileList<8, TileShape{.bm = 64, .bn = 8}, TileShape{.bm = 64, .bn = 16},
                            TileShape{.bm = 64, .bn = 32}, TileShape{.bm = 64, .bn = 64},

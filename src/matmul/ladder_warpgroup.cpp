@@ -5,7 +5,7 @@
 
 #include "byte_rows.hpp"
 #include "ladder.hpp"
-#include "warpgroup_operands.hpp"
+#include "warpgroup_group.hpp"
 
 namespace tessera::detail {
 
@@ -31,15 +31,23 @@ namespace {
 template <class In, class Out>
 void run_warpgroup_typed(const LadderCall& call) {
   const Problem& p = call.problem;
+  if (const index_t bytes = bytes_of_parts(p, call.parts); bytes > 0) {
+    std::vector<Accumulator<Out>> sums(static_cast<std::size_t>(bytes) / sizeof(Accumulator<Out>));
+    const GroupedProduct product{p, call.A, call.B, call.C, call.bias};
+    const auto run = [&](std::span<const GroupedProduct> parts) {
+      run_group_on_engine(parts, call.tile, call.config);
+    };
+    return run_in_parts<In, Out>(product, call.parts, sums.data(), run,
+                                 engine_launcher(call.config));
+  }
   WarpgroupLadder<WarpgroupTilesOf<In>>::with_kernel(
       call.tile, [&]<class Kernel>(const Kernel& kernel) {
-        LaunchConfig config = call.config;
-        config.grid = Kernel::grid(p.M, p.N, std::max(1, config.threads));  // blocks are persistent
-        config.block = Kernel::block;
+        // Blocks are persistent.
+        const Dim3 grid = Kernel::grid(p.M, p.N, std::max(1, call.config.threads));
         with_bulk_operands<Kernel, In, Out>(
             p, call.A, call.B, call.C, call.bias, software_map,
             [&](const auto& A, const auto& B, const auto& slices, const auto& C) {
-              launch(config, kernel, A, B, slices, C);
+              engine_launcher(call.config)(grid, kernel, A, B, slices, C);
             });
       });
 }
@@ -58,8 +66,18 @@ void run_warpgroup(const LadderCall& call) {
   };
   if (has_maps) return run_typed(call);
   const ByteRows rows(p, call.A, call.B);
-  run_typed(
-      {rows.problem, call.tile, call.config, rows.A.data(), rows.B.data(), call.C, call.bias});
+  run_typed({rows.problem, call.tile, call.config, rows.A.data(), rows.B.data(), call.C, call.bias,
+             call.arithmetic, call.parts});
+}
+
+void run_group_on_engine(std::span<const GroupedProduct> products, const TileShape& tile,
+                         const LaunchConfig& config) {
+  if (products.empty()) return;
+  const Problem& first = products.front().problem;
+  visit_warpgroup_product(first.in, first.out, [&]<class In, class Out>() {
+    run_group<In, Out>(products, tile, std::max(1, config.threads), software_map,
+                       engine_launcher(config));
+  });
 }
 
 LadderEntry entry_of_warpgroup() {

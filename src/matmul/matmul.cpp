@@ -18,6 +18,7 @@
 #include "tessera/core/cpu.hpp"
 #include "tessera/cpu/split_k.hpp"
 #include "tessera/matmul/on_device.hpp"
+#include "waves.hpp"
 
 namespace tessera {
 
@@ -71,6 +72,8 @@ namespace detail {
 
 index_t workspace_of(const Plan& plan) {
   const Problem& p = plan.problem;
+  if (plan.parts > 1) return bytes_of_parts(p, plan.parts);
+  if (plan.algorithm == "three_bf16") return plane_bytes(p, p.M + p.N);
   const bool splits = plan.algorithm == "split_k";
   if (!splits && plan.algorithm != "packed") return 0;
   constexpr index_t most = index_t{1} << 48;
@@ -127,7 +130,7 @@ void execute(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const
     config.order = plan.order;
     config.seed = plan.seed;
     detail::find_entry(plan.algorithm)
-        .run({p, plan.tile, config, A.data, B.data, C.data, bias, plan.arithmetic});
+        .run({p, plan.tile, config, A.data, B.data, C.data, bias, plan.arithmetic, plan.parts});
   };
   if (!detail::verbose()) return multiply();
   Plan said = plan;

@@ -20,6 +20,7 @@
 #include "tessera/core/parallel.hpp"
 #include "tessera/cpu/lanes.hpp"
 #include "tuned.hpp"
+#include "waves.hpp"
 
 namespace tessera {
 
@@ -152,6 +153,22 @@ void check_arithmetic(const Plan& plan) {
                 "algorithm packed on the cpu, or arithmetic chain");
 }
 
+/// Refuses parts of K that the plan's kernel does not have.
+void check_parts(const Plan& plan) {
+  if (plan.parts < 1 || plan.parts > detail::kMostTogether)
+    throw Error(Category::argument, "plan: the number of parts of K is out of range",
+                cat("1 to ", detail::kMostTogether), cat(plan.parts));
+  if (plan.parts == 1) return;
+  if (plan.algorithm != "warpgroup")
+    throw Error(Category::argument, cat("plan: ", plan.algorithm, " does not split K into parts"),
+                "algorithm warpgroup, or one part");
+  const auto tiles = detail::group_tiles(plan.problem.in);
+  if (std::find(tiles.begin(), tiles.end(), plan.tile) == tiles.end())
+    throw Error(Category::argument,
+                cat("plan: tile ", to_string(plan.tile), " is not compiled for parts of K"),
+                cat(to_string(tiles[0]), " or ", to_string(tiles[1])));
+}
+
 }  // namespace
 
 bool sums_in_lanes(const Plan& plan) {
@@ -213,18 +230,22 @@ Plan detail::decide(const Problem& problem, const Options& options) {
     plan.reason = needs_packed    ? "the algorithm that sums in lanes"
                   : other.empty() ? "asked for"
                                   : cat("asked for; ", other);
+    plan.parts = options.parts == 0 ? 1 : options.parts;
     check_arithmetic(plan);
+    check_parts(plan);
     return plan;
   }
   const detail::Choice choice = detail::choose(problem, options, device);
   plan.algorithm = choice.algorithm;
   plan.tile = choice.tile;
   plan.reason = choice.reason;
+  plan.parts = choice.parts;
   if (device.kind() == DeviceKind::cuda) {
     if (const auto more = detail::described(problem, plan.algorithm, plan.tile); !more.empty())
       plan.reason += cat(" (", more, ")");
   }
   check_arithmetic(plan);
+  check_parts(plan);
   if (const std::string& ignored = tuning_of(plan.device).ignored; !ignored.empty())
     plan.reason += cat("; ", ignored);
   return plan;
@@ -298,6 +319,8 @@ Plan make_plan(const Problem& problem, const Options& options) {
     if (why.empty() && device != Device::cpu()) why = detail::why_no_maps(other, problem);
     if (why.empty() && other.arithmetic(problem.in) == Arithmetic::tf32)
       why = "rounds f32 inputs to TF32: only on request";
+    if (why.empty() && other.arithmetic(problem.in) == Arithmetic::three_bf16)
+      why = "multiplies f32 as three bf16 each: only on request";
     if (why.empty() && other.name == "split_k")
       why = is_byte(problem.in) ? "for a long K and a small C on several threads"
                                 : "adds in another order than one chain over k: only on request";
@@ -313,6 +336,7 @@ std::string to_string(const Plan& plan) {
              plan.device == "cpu" ? "" : cat(" device=", plan.device), " threads=", plan.threads,
              " order=", name(plan.order), " seed=", plan.seed, " workspace=", plan.workspace_bytes,
              plan.arithmetic == Arithmetic::chain ? "" : cat(" arithmetic=", name(plan.arithmetic)),
+             plan.parts == 1 ? "" : cat(" parts=", plan.parts),
              " reason=", detail::quoted(plan.reason));
 }
 
@@ -330,6 +354,7 @@ Plan parse_plan(std::string_view text) {
     else if (key == "workspace")
       plan.workspace_bytes = detail::parse_number<index_t>(value, "plan", key);
     else if (key == "arithmetic") plan.arithmetic = parse_arithmetic(value);
+    else if (key == "parts") plan.parts = detail::parse_number<int>(value, "plan", key);
     else if (key == "reason") plan.reason = value;
     else problem += cat(key, "=", value, " ");
   }
@@ -339,6 +364,7 @@ Plan parse_plan(std::string_view text) {
   plan.tile = detail::required_tile(detail::find_entry(plan.algorithm), plan.problem, tile,
                                     detail::planned_device(plan.device), "plan: ");
   check_arithmetic(plan);
+  check_parts(plan);
   return plan;
 }
 

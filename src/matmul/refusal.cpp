@@ -61,7 +61,8 @@ namespace {
 
 /// Does it use bulk copies, which only Hopper has?
 bool is_for_hopper(const Algorithm& a) {
-  return a.name == "warpgroup" || a.name == "thin" || a.name == "bulk_tiled";
+  return a.name == "warpgroup" || a.name == "thin" || a.name == "bulk_tiled" ||
+         a.name == "three_bf16";
 }
 
 }  // namespace
@@ -121,7 +122,7 @@ Refusal impossibility(const LadderEntry& entry, const Problem& p, const TileShap
   const auto tiles = a.tiles_of(p.in);
   if (std::find(tiles.begin(), tiles.end(), tile) < tiles.begin() + a.typed_of(p.in)) return {};
   if (tiles[0] == TileShape{}) return {entry.rule(tile, size_of(p.in)), "ask for no tile"};
-  if (tile.cm > 0 && a.name != "warpgroup")
+  if (tile.cm > 0 && a.name != "warpgroup" && a.name != "three_bf16")
     return {cat("tile ", to_string(tile), " is impossible: only warpgroup has clusters of blocks"),
             cat("built: ", tile_list(tiles))};
   if (const auto why = entry.rule(tile, size_of(p.in)); !why.empty())

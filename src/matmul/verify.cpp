@@ -211,9 +211,22 @@ std::uint64_t bits_of(T value) {
 
 }  // namespace
 
+namespace {
+
+/// The relative error of a product of f32 beyond that of the chain: of TF32, that of rounding both
+/// inputs; of three bf16, that of the three products left out and of the units' sums, which are cut
+/// off at 25 bits, over the 64 products between two additions in f32.
+double rounding_of(Arithmetic arithmetic) {
+  if (arithmetic == Arithmetic::tf32) return 0x1p-10 + 0x1p-22;
+  return arithmetic == Arithmetic::three_bf16 ? 0x1p-20 : 0;
+}
+
+}  // namespace
+
 struct Verifier::State {
   Problem problem;
-  std::vector<double> exact, exact_low, bound, tf32;
+  std::vector<double> exact, exact_low, bound;
+  std::vector<double> magnitude;     ///< of the sums of f32, for the bounds of other arithmetic
   std::vector<std::uint64_t> chain;  ///< bits of the result in the type of C
 };
 
@@ -232,7 +245,7 @@ Verifier::Verifier(const Problem& problem, const ConstMatrix& A, const ConstMatr
   s.chain.resize(count);
   if (p.out != DType::i32) s.exact.resize(count), s.bound.resize(count);
   if (p.in == DType::f64) s.exact_low.resize(count);
-  if (p.in == DType::f32) s.tf32.resize(count);
+  if (p.in == DType::f32) s.magnitude.resize(count);
   if (count == 0) return;
 
   // Sums of type Sum over K; their epilogue in Acc.
@@ -304,7 +317,7 @@ Verifier::Verifier(const Problem& problem, const ConstMatrix& A, const ConstMatr
               if (size * (1 + gamma) > kLargest<Acc> || sums.magnitude[c] > kLargest<Acc>) {
                 if (std::isfinite(size)) bound = std::numeric_limits<double>::infinity();
               }
-              double tf32 = std::fabs(alpha) * sums.magnitude[c] * (0x1p-10 + 0x1p-22);
+              double magnitude = std::fabs(alpha) * sums.magnitude[c];
               if (!last_step<double>(p.epilogue).changes_nothing()) {
                 // Slopes are at most 1.13; evaluating costs a few roundings more.
                 Problem activation_only;
@@ -313,7 +326,7 @@ Verifier::Verifier(const Problem& problem, const ConstMatrix& A, const ConstMatr
                     static_cast<double>(epilogue<long double>(activation_only, value + low, 0, 0));
                 low = 0;
                 bound = 1.13 * bound + 16 * u * (std::fabs(value) + std::fabs(size));
-                tf32 *= 1.13;
+                magnitude *= 1.13;
               }
               if constexpr (!std::is_same_v<Out, Acc>) {
                 bound +=
@@ -325,7 +338,7 @@ Verifier::Verifier(const Problem& problem, const ConstMatrix& A, const ConstMatr
               s.bound[at] = bound;
               if (!s.exact_low.empty()) s.exact_low[at] = low;
               else s.exact[at] = value + low;
-              if (!s.tf32.empty()) s.tf32[at] = tf32;
+              if (!s.magnitude.empty()) s.magnitude[at] = magnitude;
             }
           });
         }
@@ -369,7 +382,8 @@ Verification Verifier::check(const ConstMatrix& C, Arithmetic arithmetic) const 
         } else {
           expected = s.exact[at];
           double bound = s.bound[at];
-          if (arithmetic == Arithmetic::tf32 && !s.tf32.empty()) bound += s.tf32[at];
+          if (const double rounding = rounding_of(arithmetic); rounding > 0 && !s.magnitude.empty())
+            bound += s.magnitude[at] * rounding;
           if (!std::isfinite(expected) || !std::isfinite(bound)) {
             // NaN and infinities of the inputs must propagate; a finite sum that may overflow is
             // allowed to.

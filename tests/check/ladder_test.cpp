@@ -98,7 +98,7 @@ TEST(CheckedLadder, HalfPrecisionBetaAndOrdersAreCleanToo) {
 
 /// Of operands that bulk copies can read.
 TEST(CheckedLadder, BulkKernelsAreCleanInEveryTile) {
-  for (const char* name : {"warpgroup", "thin", "bulk_tiled"}) {
+  for (const char* name : {"warpgroup", "thin", "bulk_tiled", "three_bf16"}) {
     for (const auto& tile : find_algorithm(name).tiles) {
       for (const auto order : {ThreadOrder::forward, ThreadOrder::late}) {
         SCOPED_TRACE(cat(name, " ", to_string(tile), " ", tessera::name(order)));

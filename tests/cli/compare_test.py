@@ -7,7 +7,7 @@ import harness
 
 KEYS = ["algorithm", "device", "status", "same_bits", "max_error_ratio", "seconds", "gflops"]
 TYPES = ["f64", "f32", "f16", "bf16", "i32"]
-SAME_BITS = set(harness.algorithms()) - {"tensor_core", "warpgroup", "thin", "split_k"}
+SAME_BITS = set(harness.algorithms()) - {"tensor_core", "warpgroup", "thin", "three_bf16", "split_k"}
 
 
 class Compare(harness.CommandTest):

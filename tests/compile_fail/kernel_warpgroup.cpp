@@ -3,7 +3,7 @@
 // expect: warpgroup: two warpgroups share a tile by its rows, or own whole tiles by turns
 // expect: warpgroup: blocks of a cluster load 64 rows of A each, or 64 columns of B, or multiples
 // expect: warpgroup: from two stages to as many as fit into 226 KiB
-// expect: warpgroup: of f8 a thread has two times at most 64 sums
+// expect: warpgroup: of f8 and of three planes a thread has two times at most 64 sums
 #include "tessera/kernels/warpgroup_tiled.hpp"
 #include "tessera/simt/launch.hpp"
 

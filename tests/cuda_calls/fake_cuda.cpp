@@ -132,6 +132,7 @@ cudaError_t cudaDeviceGetAttribute(int* out, cudaDeviceAttr which, int) {
   *out = 100000;
   if (major != 0 && which == cudaDevAttrComputeCapabilityMajor) *out = major;
   if (major != 0 && which == cudaDevAttrComputeCapabilityMinor) *out = 0;
+  if (major != 0 && which == cudaDevAttrMultiProcessorCount) *out = 132;
   return answer("attribute");
 }
 cudaError_t cudaDeviceGetPCIBusId(char* out, int, int) {
@@ -171,6 +172,20 @@ cudaError_t cudaMalloc(void** out, std::size_t bytes) {
   const cudaError_t status = answer_in_context("malloc");
   if (status == cudaSuccess) *out = std::malloc(bytes);
   return status;
+}
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* out, const cudaMemPoolProps* properties) {
+  *out = reinterpret_cast<cudaMemPool_t>(static_cast<std::uintptr_t>(properties->location.id + 1));
+  return answer_in_context("pool");
+}
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) { return cudaSuccess; }
+cudaError_t cudaMallocFromPoolAsync(void** out, std::size_t bytes, cudaMemPool_t, cudaStream_t) {
+  const cudaError_t status = answer_in_context("malloc of stream");
+  if (status == cudaSuccess) *out = std::malloc(bytes);
+  return status;
+}
+cudaError_t cudaFreeAsync(void* data, cudaStream_t) {
+  std::free(data);
+  return answer_in_context("free of stream");
 }
 cudaError_t cudaFree(void* data) {
   std::free(data);

@@ -24,16 +24,30 @@
 
 namespace tessera {
 
-/// Several products in one launch. Batches: matrices of one shape, so many rows apart. A split K:
-/// of the same matrices, each part of K so long; SumParts adds up what they leave.
-struct ProductSeries {
-  int count = 1;
-  int a_rows = 0, b_rows = 0;  ///< from one to the next, in rows of A and of B^T
-  int along_k = 0;             ///< K of a part, a multiple of the depth of a tile; 0: all
-  index_t c = 0;               ///< elements of C
+/// The operands of a product: what the kernel takes of one, as values in a group.
+template <class A, class B, class Slices, class C>
+struct GroupMember {
+  A a;            ///< (M,K)
+  B b;            ///< (N,K)
+  Slices slices;  ///< (M,N), or empty
+  C c;            ///< (M,N)
 };
 
-enum class Products { one, series };
+/// Products of any extents in one launch: batches, groups, or the parts of a split K, which
+/// SumParts adds up. All of it is an argument of the kernel, so that a launch needs no other
+/// memory.
+inline constexpr int kMostInGroup = 32;
+template <class Member>
+struct ProductGroup {
+  using element = ElementOf<decltype(Member::a)>;
+  using member_type = Member;
+  int count = 0;
+  Member of[kMostInGroup] = {};
+};
+
+/// three_planes: A and B are three planes of K each, of f32 as three bf16 (pack_operand.hpp). Six
+/// of their nine products are summed, the smallest first.
+enum class Products { one, group, three_planes };
 
 /// Stages: tiles in flight; 0: as many as fit.
 template <TileShape S, ClusterShape Together = cluster_of(S), int Stages = 0,
@@ -52,7 +66,7 @@ struct WarpgroupTiled {
                 "multiples");
   static constexpr bool by_turns = S.wm == S.bm;
   static constexpr int warpgroups = 2, loader = warpgroups;
-  static constexpr const char* name = "warpgroup";
+  static constexpr const char* name = How == Products::three_planes ? "three_bf16" : "warpgroup";
   /// With very many sums, the producer warps, then four, release registers to the others.
   static constexpr bool lends = S.wm * S.wn > 128 * kWarpgroupThreads;
   static constexpr int loaders = lends ? kWarpgroupThreads : kWarpSize;
@@ -63,15 +77,22 @@ struct WarpgroupTiled {
   static constexpr Dim3 cluster{blocks};
   /// One block per multiprocessor, in clusters, at most one per tile.
   static constexpr Dim3 grid(index_t M, index_t N, int multiprocessors = 132) {
-    const index_t groups = ceil_div(M, S.bm * down) * ceil_div(N, S.bn * across);
+    return grid_for(clusters_of(M, N), multiprocessors);
+  }
+  /// The clusters that compute C, and a grid for the clusters of all products of a group.
+  static constexpr index_t clusters_of(index_t M, index_t N) {
+    return ceil_div(M, S.bm * down) * ceil_div(N, S.bn * across);
+  }
+  static constexpr Dim3 grid_for(index_t clusters, int multiprocessors) {
     const index_t most = multiprocessors < blocks ? 1 : multiprocessors / blocks;
-    return grid_of(name, (groups < most ? groups : most) * blocks);
+    return grid_of(name, (clusters < most ? clusters : most) * blocks);
   }
   template <class T>
   static constexpr int depth = 128 / static_cast<int>(sizeof(T));  ///< BK: rows of 128 bytes
   /// Are the unit's sums too coarse for more than one tile along K?
   template <class T>
-  static constexpr bool promotes = sizeof(T) == 1 && !std::is_integral_v<T>;
+  static constexpr bool promotes =
+      (sizeof(T) == 1 && !std::is_integral_v<T>) || How == Products::three_planes;
   template <class T>
   using TileA = OperandTile<T, S.bm, depth<T>>;
   template <class T>
@@ -88,7 +109,6 @@ struct WarpgroupTiled {
   static constexpr int stages = Stages > 0 ? Stages : fitting < 8 ? fitting : 8;
   static_assert(stages >= 2 && stages <= fitting,
                 "warpgroup: from two stages to as many as fit into 226 KiB");
-  ProductSeries series{};
   template <class T>
   struct Shared {
     TileA<T> a[stages];
@@ -99,12 +119,38 @@ struct WarpgroupTiled {
 
   TESSERA_KERNEL void operator()(auto t, const auto& gA, const auto& gB, const auto& slices,
                                  const auto& C) const {
-    using T = ElementOf<decltype(gA)>;
-    using Unit = WarpgroupUnit<AccumulatorFor<decltype(C)>, T, T, S.wm, S.wn>;
+    static_assert(How != Products::group, "warpgroup: a group is one argument");
+    multiply(t,
+             Alone<decltype(gA), decltype(gB), decltype(slices), decltype(C)>{gA, gB, slices, C});
+  }
+  template <class Member>
+  TESSERA_KERNEL void operator()(auto t, const ProductGroup<Member>& group) const {
+    static_assert(How == Products::group, "warpgroup: Products::group takes a group");
+    multiply(t, group);
+  }
+
+ private:
+  /// A single product, as if it were a group.
+  template <class A, class B, class Slices, class C>
+  struct Alone {
+    using element = ElementOf<A>;
+    using member_type = GroupMember<A, B, Slices, C>;
+    struct {
+      member_type one;
+      TESSERA_KERNEL constexpr const member_type& operator[](int) const { return one; }
+    } of;
+    static constexpr int count = 1;
+    TESSERA_KERNEL constexpr Alone(A a, B b, Slices slices, C c) : of{{a, b, slices, c}} {}
+  };
+
+  TESSERA_KERNEL static void multiply(auto& t, const auto& group) {
+    using Member = typename std::remove_cvref_t<decltype(group)>::member_type;
+    using T = typename std::remove_cvref_t<decltype(group)>::element;
+    using Unit = WarpgroupUnit<AccumulatorFor<decltype(Member::c)>, T, T, S.wm, S.wn>;
     static_assert(!promotes<T> || S.wm * S.wn <= 64 * kWarpgroupThreads,
-                  "warpgroup: of f8 a thread has two times at most 64 sums");
+                  "warpgroup: of f8 and of three planes a thread has two times at most 64 sums");
     auto& s = shared<Shared<T>>(t);
-    const int group = t.warpgroup();
+    const int warpgroup = t.warpgroup();
     open_gates(t, s.full, s.free, (by_turns ? 1 : warpgroups) * (down + across - 1));
     if (t.thread == 0) {
       for (auto& turn : s.turns) open_gate(t, turn, 1);
@@ -116,42 +162,38 @@ struct WarpgroupTiled {
     // This block's tile among those that a cluster computes at the same time.
     const int row_of = rank / across, col_of = rank % across;
     const unsigned beside = ((1u << across) - 1) << row_of * across, below = first_column << col_of;
-    const Dim3 groups_of_c{static_cast<int>(ceil_div(valid<1>(C), S.bn * across)),
-                           static_cast<int>(ceil_div(valid<0>(C), S.bm * down))};
-    constexpr bool is_one = How == Products::one;
-    const int of_each = static_cast<int>(volume(groups_of_c)),
-              count = is_one ? of_each : of_each * series.count;
-    const int step = t.grid_dim.x / blocks, first_group = t.block.x / blocks;
-    const int K = static_cast<int>(valid<1>(gA));
-    const auto which_of = [&](int n) { return is_one ? 0 : n / of_each; };
-    const auto k_tiles_of = [&](int n) {
-      const int left = is_one ? K : K - which_of(n) * series.along_k, part = series.along_k;
-      const int own = is_one || part == 0 || part > left ? left : part;
-      return own > 0 ? (own + depth<T> - 1) / depth<T> : 0;
-    };
-    const auto tile_at = [&](int n) {
-      const int own = is_one ? n : n % of_each;
-      const TileAt at = grouped_block(Position{0, 0, 0, own}, groups_of_c);
+    const int step = t.grid_dim.x / blocks, first = t.block.x / blocks;
+    const Work all(group);
+    const auto tile_at = [&](const Work& work) {
+      const TileAt at = grouped_block(Position{0, 0, 0, work.own}, work.clusters);
       return TileAt{at.row * down + row_of, at.col * across + col_of};
     };
     Turn<stages> turn;
-    if (group == loader) {
+    if (warpgroup == loader) {
       if constexpr (lends) fewer_registers<few>(t);
       if (t.thread == warpgroups * kWarpgroupThreads) {
         wait_for_previous(t);
-        for (int n = first_group; n < count; n += step) {
-          const TileAt at = tile_at(n);
-          const int k_tiles = k_tiles_of(n), which = which_of(n);
+        for (Work work = all.after(group, first); work.is_left(group);
+             work = work.after(group, step)) {
+          const TileAt at = tile_at(work);
+          const int k_tiles = work.k_tiles(group);
+          const auto& gA = group.of[work.which].a;
+          const auto& gB = group.of[work.which].b;
           TESSERA_NO_UNROLL
           for (int k = 0; k < k_tiles; ++k, turn.next()) {
             wait(t, s.free[turn.stage], turn.before());  // this stage has been read
             Gate& full = s.full[turn.stage];
             expect(t, full, TileA<T>::bytes + TileB<T>::bytes);
-            const int from_k = which * series.along_k + k * depth<T>;
-            load<across>(t, gA, which * series.a_rows + at.row * S.bm, from_k, s.a[turn.stage],
-                         full, col_of, beside);  // (BM,BK)
-            load<down>(t, gB, which * series.b_rows + at.col * S.bn, from_k, s.b[turn.stage], full,
-                       row_of, below);  // (BN,BK)
+            int of_a = k, of_b = k;  // tiles along K
+            if constexpr (How == Products::three_planes) {
+              const int of_plane = k_tiles / kPlanePairs, pair = k / of_plane;
+              of_a += ((kPlanesOfA >> 4 * pair & 3) - pair) * of_plane;
+              of_b += ((kPlanesOfB >> 4 * pair & 3) - pair) * of_plane;
+            }
+            load<across>(t, gA, at.row * S.bm, of_a * depth<T>, s.a[turn.stage], full, col_of,
+                         beside);  // (BM,BK)
+            load<down>(t, gB, at.col * S.bn, of_b * depth<T>, s.b[turn.stage], full, row_of,
+                       below);  // (BN,BK)
           }
         }
       }
@@ -160,26 +202,31 @@ struct WarpgroupTiled {
     }
     if constexpr (lends) more_registers<many>(t);
     const bool leads = t.thread % kWarpgroupThreads == 0;
-    const int mine = by_turns ? 0 : group;  // the rows of a tile
-    if (by_turns && group == 0 && leads) arrive(t, s.turns[0]);
-    if (by_turns && group == 1) turn.skip(k_tiles_of(first_group));
+    const int mine = by_turns ? 0 : warpgroup;  // the rows of a tile
+    if (by_turns && warpgroup == 0 && leads) arrive(t, s.turns[0]);
     unsigned phase = 0;  // of this warpgroup's turns
-    bool first = true;
-    const int from = first_group + (by_turns ? group * step : 0);
-    for (int n = from; n < count; n += by_turns ? warpgroups * step : step) {
-      const TileAt at = tile_at(n);
-      const int k_tiles = k_tiles_of(n);
+    bool is_first = true;
+    bool is_others = by_turns && warpgroup == 1;  // the other warpgroup's tile
+    for (Work work = all.after(group, first); work.is_left(group);
+         work = work.after(group, step), is_others = by_turns && !is_others) {
+      const int k_tiles = work.k_tiles(group);
+      if (is_others) {
+        turn.skip(k_tiles);
+        continue;
+      }
+      const TileAt at = tile_at(work);
+      const Member& product = group.of[work.which];
       typename Unit::Fragment acc, one;  // (WM,BN); one: of f8, the sums of one tile along K
       if (promotes<T>) acc = {};
-      if (by_turns && k_tiles > 0)
-        wait(t, s.turns[group], phase);  // the other one has started its last product
+      if (by_turns)
+        wait(t, s.turns[warpgroup], phase);  // the other one has started its last product
       phase ^= 1;
       int before = 0;  // the stage of the previous tile
       TESSERA_NO_UNROLL
       for (int k = 0; k < k_tiles; ++k) {
         wait(t, s.full[turn.stage], turn.phase);  // both tiles have arrived
-        Unit::mma(t, promotes<T> ? one : acc, part<S.wm>(s.a[turn.stage], gA.major, mine),
-                  part<S.bn>(s.b[turn.stage], gB.major), k > 0 && !promotes<T>);
+        Unit::mma(t, promotes<T> ? one : acc, part<S.wm>(s.a[turn.stage], product.a.major, mine),
+                  part<S.bn>(s.b[turn.stage], product.b.major), k > 0 && !promotes<T>);
         wait_mma<promotes<T> ? 0 : 1>(t);  // the previous product is done: its stage is free
         if (k > 0) give_back(t, s.free[before], row_of, col_of);
         if constexpr (promotes<T>) Unit::add(acc, one);
@@ -187,14 +234,11 @@ struct WarpgroupTiled {
         turn.next();
       }
       wait_mma<0>(t);  // acc is complete
-      if (k_tiles > 0) {
-        give_back(t, s.free[before], row_of, col_of);
-        if (by_turns && leads) arrive(t, s.turns[1 - group]);
-      }
-      if (by_turns) turn.skip(k_tiles_of(n + step));
-      if (first) wait_for_previous(t);
-      first = false;
-      store_sums<Unit>(t, acc, s.slices[group], slices, moved(C, which_of(n)),
+      if (k_tiles > 0) give_back(t, s.free[before], row_of, col_of);
+      if (by_turns && leads) arrive(t, s.turns[1 - warpgroup]);
+      if (is_first) wait_for_previous(t);
+      is_first = false;
+      store_sums<Unit>(t, acc, s.slices[warpgroup], product.slices, product.c,
                        at.row * (S.bm / S.wm) + mine, at.col,
                        k_tiles > 0 ? Sums::of_unit : Sums::none);
     }
@@ -202,13 +246,51 @@ struct WarpgroupTiled {
     leave(t);
   }
 
- private:
   /// The ranks in the first column of a cluster, a bit for each.
   static constexpr unsigned first_column = [] {
     unsigned ranks = 0;
     for (int row = 0; row < down; ++row) ranks |= 1u << row * across;
     return ranks;
   }();
+
+  /// Of the six products of planes, from the last digit on: the plane of A, and of B.
+  static constexpr int kPlanePairs = 6, kPlanesOfA = 0x001012, kPlanesOfB = 0x010210;
+
+  /// A cluster's tiles of C: which product's, and the number among those of that product.
+  struct Work {
+    Dim3 clusters;  ///< of the product
+    int which = 0, own = 0;
+
+    TESSERA_KERNEL explicit Work(const auto& group) : clusters(of(group, 0)) {}
+    TESSERA_KERNEL bool is_left(const auto& group) const {
+      return How == Products::group ? which < group.count : own < volume(clusters);
+    }
+    /// Those that are `step` further on.
+    TESSERA_KERNEL Work after(const auto& group, int step) const {
+      Work to = *this;
+      to.own += step;
+      if constexpr (How == Products::group) {
+        while (to.which < group.count && to.own >= static_cast<int>(volume(to.clusters))) {
+          to.own -= static_cast<int>(volume(to.clusters));
+          if (++to.which < group.count) to.clusters = of(group, to.which);
+        }
+      }
+      return to;
+    }
+    TESSERA_KERNEL int k_tiles(const auto& group) const {
+      using T = typename std::remove_cvref_t<decltype(group)>::element;
+      if (How == Products::group && which >= group.count) return 0;
+      const int tiles = (static_cast<int>(valid<1>(group.of[which].a)) + depth<T> - 1) / depth<T>;
+      return How == Products::three_planes ? tiles / 3 * kPlanePairs : tiles;
+    }
+
+   private:
+    TESSERA_KERNEL static Dim3 of(const auto& group, int which) {
+      const auto& C = group.of[which].c;
+      return {static_cast<int>(ceil_div(valid<1>(C), S.bn * across)),
+              static_cast<int>(ceil_div(valid<0>(C), S.bm * down))};
+    }
+  };
 
   TESSERA_KERNEL static void meet_all(auto& t) {
     if constexpr (blocks > 1) cluster_barrier(t);
@@ -232,13 +314,6 @@ struct WarpgroupTiled {
       constexpr int rows = Tile::rows / Parts;
       copy_bulk(t, tile_from(from, row + part * rows, k), share<rows>(to, part), full, mask);
     }
-  }
-  /// C of a product of the series.
-  TESSERA_KERNEL auto moved(auto C, index_t which) const {
-    if constexpr (How == Products::one) return C;
-    else if constexpr (requires { C.c; }) C.c = moved(C.c, which);
-    else C = decltype(C)(C.data() + which * series.c, C.values(), C.edge_value());
-    return C;
   }
   /// This warpgroup has read a stage: arrives at the gate of each block that loads into it.
   TESSERA_KERNEL static void give_back(auto& t, Gate& free, int row_of, int col_of) {

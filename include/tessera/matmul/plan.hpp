@@ -71,6 +71,9 @@ struct Options {
   /// chain or lanes: the order of summation of f32 and f64 on the CPU, for `packed`. tf32 is what
   /// an algorithm has.
   Arithmetic arithmetic = Arithmetic::chain;
+  /// Of K, for `warpgroup`, whose sums are added in their order; 0: 1, or chosen with the
+  /// algorithm.
+  int parts = 0;
   bool operator==(const Options&) const = default;
 };
 
@@ -82,15 +85,16 @@ struct Plan {
   Problem problem;
   std::string algorithm;
   TileShape tile;
-  std::string device = "cpu";  ///< or "cuda:N"
-  int threads = 1;             ///< of the CPU
-  index_t workspace_bytes =
-      0;  ///< set by make_plan: the packed path's panels and sums of all threads
+  std::string device = "cpu";   ///< or "cuda:N"
+  int threads = 1;              ///< of the CPU
+  index_t workspace_bytes = 0;  ///< set by make_plan: the packed path's panels and sums of all
+                                ///< threads; the sums of the parts of K
   ThreadOrder order = ThreadOrder::forward;
   std::uint64_t seed = 0;
   Arithmetic arithmetic = Arithmetic::chain;  ///< chain or lanes, as asked for
   std::string reason;                         ///< why this algorithm
   std::vector<Rejected> rejected;             ///< and why not the others
+  int parts = 1;                              ///< of K, whose sums are added in their order
   bool operator==(const Plan&) const = default;
 };
 
@@ -105,7 +109,7 @@ bool sums_in_lanes(const Plan& plan);
 Arithmetic parse_arithmetic(std::string_view text);
 
 /// One line: the problem's text, then algorithm=, tile=, device= (if it is not the CPU), threads=,
-/// order=, seed=, workspace=, arithmetic= (if it is not chain), reason="...".
+/// order=, seed=, workspace=, arithmetic= (if it is not chain), parts= (if not 1), reason="...".
 std::string to_string(const Plan& plan);
 /// Inverse of to_string (rejected algorithms are not part of the text). Throws Error(argument).
 Plan parse_plan(std::string_view text);

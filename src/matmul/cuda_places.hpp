@@ -1,0 +1,19 @@
+// Refuses matrices that a kernel on a stream's device could not read. Private to src/matmul.
+#pragma once
+
+#include <string_view>
+
+#include "tessera/cuda/runtime.hpp"
+#include "tessera/matmul/problem.hpp"
+
+namespace tessera::detail {
+
+/// Throws Error(argument) for host memory, memory of another device, and addresses that are no
+/// multiple of their element's size. Matrices that a product does not read may be anywhere.
+void check_places(const Problem& p, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
+                  const cuda::Stream& stream, const void* bias);
+
+/// The same for one of them, which is read.
+void check_place(std::string_view name, const void* data, DType dtype, const cuda::Stream& stream);
+
+}  // namespace tessera::detail
