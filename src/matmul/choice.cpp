@@ -201,8 +201,12 @@ Choice choose(const Problem& p, const Options& options, const Device& device) {
   if (options.parts > 1) {  // only `warpgroup` has parts
     const LadderEntry& entry = find_entry("warpgroup");
     const TileShape wanted = options.tile == TileShape{} ? group_tiles(p.in)[0] : options.tile;
-    return {"warpgroup", required_tile(entry, p, wanted, device), "the algorithm with parts of K",
-            "does not split K into parts", options.parts};
+    return {"warpgroup",
+            required_tile(entry, p, wanted, device),
+            "the algorithm with parts of K",
+            "does not split K into parts",
+            {},
+            options.parts};
   }
   if (options.tile != TileShape{}) return choose_by_tile(p, options.tile, device);
   const std::string name = to_string(device);

@@ -15,8 +15,8 @@ struct Choice {
   TileShape tile;
   std::string reason;                        ///< why this one
   std::string_view others;                   ///< and why none of the others
-  int parts = 1;                             ///< of K
   std::vector<SlowerCandidate> slower = {};  ///< those that were measured
+  int parts = 1;                             ///< of K
 };
 
 /// May it be a default choice? It must give the same bits as the others; for elements of one and

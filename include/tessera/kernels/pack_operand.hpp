@@ -22,11 +22,13 @@ struct ThreeBf16 {
 TESSERA_HD constexpr ThreeBf16 three_bf16(float x) {
   const auto is_finite = [](float value) { return value - value == 0; };
   ThreeBf16 out{};
-  for (bf16& part : out.parts) {
-    part = convert<bf16>(x);
+  TESSERA_UNROLL_REGISTERS
+  for (int i = 0; i < 3; ++i) {
+    bf16 part = convert<bf16>(x);
     if (is_finite(x) && !is_finite(part)) part.bits -= 1;  // the largest finite one
-    x -= static_cast<float>(part);
-    if (!is_finite(x)) break;
+    out.parts[i] = part;
+    const float left = x - static_cast<float>(part);
+    x = is_finite(left) ? left : 0;
   }
   return out;
 }
@@ -73,6 +75,7 @@ struct PackOperand {
         to[first] = tile(i, k);
       } else {
         const ThreeBf16 all = three_bf16(tile(i, k));
+        TESSERA_UNROLL_REGISTERS
         for (int plane = 0; plane < Planes; ++plane) to[first + plane * depth] = all.parts[plane];
       }
     }

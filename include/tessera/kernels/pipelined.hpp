@@ -77,7 +77,7 @@ struct Pipelined {
       }
       commit(t);
     };
-    TESSERA_NO_UNROLL
+    TESSERA_UNROLL
     for (int k = 0; k < stages; ++k) load_tile(k, k);
 
     // A warp owns 8 TM rows and 4 TN columns, of which a lane has every eighth four rows and every
@@ -124,10 +124,12 @@ struct Pipelined {
         }
       }
     }
-    auto gC = tile<S.bm, S.bn>(C, at.row, at.col);  // (BM,BN), clipped at the edge
-    store_by(gC, [&](const auto& out) {             // skipped past the edge
+    // Of few sums: what only the epilogue needs keeps no registers while tiles are multiplied.
+    const auto late = [](int value) { return S.tm * S.tn <= 32 ? opaque(value) : value; };
+    auto gC = tile<S.bm, S.bn>(C, late(at.row), late(at.col));  // (BM,BN), clipped at the edge
+    store_by(gC, [&](const auto& out) {                         // skipped past the edge
       store_each(
-          out, acc, [&](int i) { return row + i / 4 * 32 + i % 4; },
+          out, acc, [&](int i) { return late(row) + i / 4 * 32 + i % 4; },
           [&](int j) { return col + j / 4 * 16 + j % 4; });
     });
   }
