@@ -1,4 +1,4 @@
-// How a plan's reason describes the kernel on CUDA beside its tile: see choice.hpp.
+// How a plan describes a kernel on CUDA beside its tile: see choice.hpp.
 #include "bulk_tiled_operands.hpp"
 #include "choice.hpp"
 #include "tessera/kernels/pipelined.hpp"
