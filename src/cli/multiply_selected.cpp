@@ -9,6 +9,7 @@
 #include "io/sparse.hpp"
 #include "process/clock.hpp"
 #include "shell/json_text.hpp"
+#include "shell/progress.hpp"
 #include "shell/write_file.hpp"
 #include "tessera/core/text.hpp"
 
