@@ -1,6 +1,6 @@
-// Which kernels a device gets: without bulk copies, and with operands that bulk copies
-// cannot read, others take their place, and the plan says why. What
-// batches, parts of K and packed matrices ask of CUDA. The runtime of these tests only counts.
+// Which kernels a device gets: without bulk copies, and with operands that bulk copies cannot read,
+// others take their place, and the plan says why. What batches, parts of K and packed matrices ask
+// of CUDA. The runtime of these tests only counts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
