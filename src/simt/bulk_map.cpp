@@ -42,7 +42,8 @@ std::string why_no_map(const BulkFields& f) {
 }
 
 BulkMap software_map(const BulkFields& fields) {
-  if (const std::string why = why_no_map(fields); !why.empty())
+  const std::string why = fields.data == nullptr ? "its address is null" : why_no_map(fields);
+  if (!why.empty())
     throw Error(Category::argument, cat("bulk copies cannot read this matrix: ", why), {}, {},
                 "copy it to aligned rows, or use a kernel without bulk copies");
   BulkMap map;

@@ -76,6 +76,10 @@ TEST(BulkMap, IsRefusedWithASentence) {
   EXPECT_THAT(why([](auto& c) { c.box[1] = 257; }), HasSubstr("1 to 256 elements"));
   EXPECT_THAT(why([](auto& c) { c.box[0] = 4; }), HasSubstr("8 bytes, no multiple of 16"));
   EXPECT_THAT(why([](auto& c) { c.box[0] = 128; }), HasSubstr("the swizzle's has 128"));
+  BulkFields nowhere = f;
+  nowhere.data = nullptr;
+  EXPECT_THAT(refusal([&] { software_map(nowhere); }, Category::argument),
+              HasSubstr("its address is null"));
   f.stride_bytes = 1010;
   EXPECT_THAT(refusal([&] { software_map(f); }, Category::argument),
               HasSubstr("bulk copies cannot read this matrix: its rows are 1010 bytes apart"));
