@@ -31,11 +31,15 @@ void add_commands(CLI::App& root, shell::Context& context) {
   add_cuda_run(root, context);
   add_judge(root, context);
   add_explain(root, context);
+#if !defined(TESSERA_ONLY_DEMO)  // which is built without the course
   add_puzzle(root, context);
+#endif
   add_layout(root, context);
   add_doctor(root, context);
   add_config(root, context);
+#if !defined(TESSERA_ONLY_DEMO)
   add_completion(root, context);
+#endif
   add_help(root, context);
 }
 
