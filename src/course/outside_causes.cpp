@@ -292,7 +292,7 @@ std::string own_place(const PuzzleAttempt& attempt, const PuzzleCase& c, const P
 
 Cause cause_of_outside(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f) {
   const std::string line = line_of(attempt.source, f.line);
-  const auto indices = indices_of(line, f.tensor);
+  const auto indices = indices_of(line, called(attempt.source, f.tensor));
   const auto at = too_large(f, indices);
   if (at && !f.is_of_part && !is_swapped(c, f)) {
     if (Cause loop = of_a_loop(attempt, c, f, *at); !loop.id.empty()) return loop;

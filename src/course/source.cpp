@@ -202,4 +202,14 @@ std::vector<std::string> indices_of(const std::string& line, const std::string& 
   return out;
 }
 
+std::string called(const std::string& source, const std::string& tensor) {
+  const std::size_t bracket = tensor.find('[');
+  if (bracket == std::string::npos) return tensor;
+  static const std::regex special(R"([.^$|()\[\]{}*+?\\])");
+  const std::string array = std::regex_replace(tensor.substr(0, bracket), special, R"(\$&)");
+  const std::regex view(R"(\b([A-Za-z_]\w*)\s*=\s*)" + array + R"(\s*\[)");
+  std::smatch found;
+  return std::regex_search(source, found, view) ? found[1].str() : tensor;
+}
+
 }  // namespace tessera::course

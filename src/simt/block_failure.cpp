@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -255,6 +256,11 @@ void BlockScheduler::State::fail_with_current(int thread, const char* where) {
     fail(fault, [&] {
       return Error(error.category(), cat(who(), ": ", error.problem()), error.expected(),
                    error.got(), error.advice());
+    });
+  } catch (const std::bad_alloc&) {
+    fail(fault, [&] {
+      return Error(Category::resource, cat(who(), ": no memory"), {}, {},
+                   "free memory, or let the kernel allocate less");
     });
   } catch (const std::exception& error) {
     fail(fault, [&] { return Error(Category::kernel, cat(who(), " threw: ", error.what())); });

@@ -4,6 +4,8 @@
 // expect: warpgroup: blocks of a cluster load 64 rows of A each, or 64 columns of B, or multiples
 // expect: warpgroup: from two stages to as many as fit into 226 KiB
 // expect: warpgroup: of f8 and of three planes a thread has two times at most 64 sums
+// expect: warpgroup: a group is one argument
+// expect: warpgroup: Products::group takes a group
 #include "tessera/kernels/warpgroup_tiled.hpp"
 #include "tessera/simt/launch.hpp"
 
@@ -25,4 +27,17 @@ using Large = WarpgroupTiled<large>;
 void use_4(const BulkMatrix<Large::LoadA<f8e4m3>>& A, const BulkMatrix<Large::LoadB<f8e4m3>>& B,
            const BulkMatrix<SliceTile<float>>& slices, Tensor<float*, row_major(256, 256)> C) {
   launch(Dim3{1}, Large{}, A, B, slices, C);  // refused
+}
+
+constexpr TileShape fits{.bm = 128, .bn = 128, .wm = 64, .wn = 128};
+using One = WarpgroupTiled<fits>;
+using Group = WarpgroupTiled<fits, {}, 0, Products::group>;
+using A16 = BulkMatrix<One::LoadA<bf16>>;
+using B16 = BulkMatrix<One::LoadB<bf16>>;
+using C32 = Tensor<float*, row_major(256, 256)>;
+void use_7(const A16& A, const B16& B, const BulkMatrix<SliceTile<float>>& slices, C32 C) {
+  launch(Dim3{1}, Group{}, A, B, slices, C);  // refused
+}
+void use_8(const ProductGroup<GroupMember<A16, B16, BulkMatrix<SliceTile<float>>, C32>>& group) {
+  launch(Dim3{1}, One{}, group);  // refused
 }

@@ -15,8 +15,6 @@ import numpy as np
 import pytest
 import xla_recorder
 
-# Before jax: two devices on one CPU, for shard_map.
-os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=2"
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 jax = pytest.importorskip("jax", reason="tessera.jax is NOT tested: install jax")
 import jax.numpy as jnp  # noqa: E402
