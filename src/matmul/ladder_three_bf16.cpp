@@ -24,7 +24,7 @@ LadderEntry entry_of_three_bf16() {
        ThreeBf16Tiles::tiles, false, is_f32_product, ThreeBf16Tiles::typed, Arithmetic::three_bf16},
       run_three_bf16,
       "WarpgroupTiled",
-      warpgroup_tile};
+      three_bf16_tile};
 }
 
 }  // namespace tessera::detail

@@ -164,6 +164,13 @@ std::string warpgroup_tile(const TileShape& t, int) {
   return {};
 }
 
+std::string three_bf16_tile(const TileShape& t, int element_bytes) {
+  if (const std::string why = warpgroup_tile(t, element_bytes); !why.empty()) return why;
+  if (index_t{t.wm} * t.bn > index_t{64} * 128)
+    return cat("a thread has ", index_t{t.wm} * t.bn / 128, " sums twice, at most 64");
+  return {};
+}
+
 std::string thin_tile(const TileShape& t, int) {
   if (t.bk > 0 || t.wm > 0 || t.tm > 0) return "its tiles are BMxBN, and BK is 128 bytes";
   if ((t.bm != 64 && t.bm != 32) || t.bn % 8 != 0 || t.bn > 256)

@@ -19,12 +19,13 @@ std::string cube_tile(const TileShape& tile, int element_bytes);           ///< 
 std::string column_tile(const TileShape& tile, int element_bytes);         ///< .../TMx1
 std::string register_tile(const TileShape& tile, int element_bytes);       ///< .../TMxTN
 std::string wide_register_tile(const TileShape& tile, int element_bytes);  ///< the same by fours
-std::string pipelined_tile(const TileShape& tile, int element_bytes);  ///< BK = 16, three stages
-std::string bulk_tile(const TileShape& tile, int element_bytes);       ///< .../TMxTN, BK = 32
-std::string warp_tile(const TileShape& tile, int element_bytes);       ///< .../WMxWN
-std::string warpgroup_tile(const TileShape& tile, int element_bytes);  ///< BMxBN/WMxBN
-std::string thin_tile(const TileShape& tile, int element_bytes);       ///< BMxBN
-std::string no_tile(const TileShape& tile, int element_bytes);         ///< takes none
+std::string pipelined_tile(const TileShape& tile, int element_bytes);   ///< BK = 16, three stages
+std::string bulk_tile(const TileShape& tile, int element_bytes);        ///< .../TMxTN, BK = 32
+std::string warp_tile(const TileShape& tile, int element_bytes);        ///< .../WMxWN
+std::string warpgroup_tile(const TileShape& tile, int element_bytes);   ///< BMxBN/WMxBN
+std::string three_bf16_tile(const TileShape& tile, int element_bytes);  ///< the same
+std::string thin_tile(const TileShape& tile, int element_bytes);        ///< BMxBN
+std::string no_tile(const TileShape& tile, int element_bytes);          ///< takes none
 
 /// "{.bm = 24, .bn = 24, .bk = 24}", as a program writes it.
 std::string initializer_text(const TileShape& tile);

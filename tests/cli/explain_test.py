@@ -39,7 +39,7 @@ class Explain(harness.CommandTest):
 
     def test_the_occupancy_of_a_kernel_that_ships_has_its_registers(self):
         text = self.succeeds("explain", "block_tiled", *SMALL).out
-        self.assertRegex(text, r"occupancy +12 %, 1 block on an SM, limited by registers \(168 registers each\)")
+        self.assertRegex(text, r"occupancy +12 %, 1 block on an SM, limited by registers \(189 registers each\)")
         self.assertNotRegex(text, r"ridge [0-9.]+: ")  # one verdict: the bound is at the top
         for other in (["block_tiled", "--device", "a100"], ["tiled_idiomatic"]):
             self.assertRegex(self.succeeds("explain", *other, *SMALL).out, r"\(registers unknown: fewer blocks fit from \d+ on\)")

@@ -50,6 +50,13 @@ class MpiCase(harness.CommandTest):
             self.fail(f"hangs: {process.args}")
         return harness.Run(process.returncode, out, err.decode(errors="replace"))
 
+    @staticmethod
+    def ended_by(process, seconds):
+        end = time.monotonic() + seconds
+        while process.poll() is None and time.monotonic() < end:
+            time.sleep(0.01)
+        return process.returncode is not None
+
     def counting(self):
         """Options with which Open MPI counts what each rank sends."""
         return ("--mca", "pml_monitoring_enable", "2", "--mca", "pml_monitoring_enable_output", "3",
@@ -262,6 +269,8 @@ class MpiTest(MpiCase):
                         os.kill(rank, signal.SIGKILL)
                     except ProcessLookupError:
                         pass
+                if victim == "all" and not self.ended_by(process, AT_ONCE):
+                    os.kill(process.pid, signal.SIGKILL)  # rarely Open MPI's mpirun waits for ranks that died while it started them
                 run = self.ended(process)
                 end = time.monotonic() + AT_ONCE
                 while self.processes(process.pid) and time.monotonic() < end:

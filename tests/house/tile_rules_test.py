@@ -16,7 +16,7 @@ import cases  # noqa: E402
 COMMAND = cases.options.build / "bin/tessera"
 ROW = re.compile(r"^TESSERA_LADDER(?:_UNITS)?\((\w+), (\w+), ", re.M)
 # The kernels without such a row: their classes.
-OTHERS = {"warpgroup": "WarpgroupTiled", "thin": "ThinTiled", "bulk_tiled": "BulkTiled"}
+OTHERS = {"warpgroup": "WarpgroupTiled", "thin": "ThinTiled", "bulk_tiled": "BulkTiled", "three_bf16": "WarpgroupTiled"}
 # A limit of the launch, which depends on the element type.
 OF_LAUNCH = "in shared storage of"
 
@@ -27,6 +27,7 @@ def classes():
 
 
 def header(kernel):
+    kernel = kernel.replace("three_bf16", "warpgroup")
     names = (f"include/tessera/kernels/{kernel}.hpp", f"include/tessera/kernels/{kernel}_tiled.hpp")
     return next(name for name in names if (cases.ROOT / name).exists()).removeprefix("include/")
 
@@ -45,7 +46,7 @@ def varied(tile):
 def initializer(kernel, tile):
     """The tile as C++ writes it."""
     parts = [part.split("x") for part in tile.split("/")]
-    warps = kernel in ("tensor_core", "warpgroup")
+    warps = kernel in ("tensor_core", "warpgroup", "three_bf16")
     names = [("bm", "bn", "bk"), ("wm", "wn") if warps else ("tm", "tn"), ("cm", "cn")]
     return ", ".join(f".{name} = {value}" for some, values in zip(names, parts) for name, value in zip(some, values))
 
@@ -81,7 +82,7 @@ class TileRules(unittest.TestCase):
     @staticmethod
     def refused_by_the_compiler(asked):
         """The numbers of the tiles that do not compile."""
-        lines = [f'#include "{header(kernel)}"' for kernel in classes()]
+        lines = sorted({f'#include "{header(kernel)}"' for kernel in classes()})
         lines += ["using namespace tessera;",
                   "template <class K> constexpr bool use() {",
                   "  if constexpr (requires { typename K::template Shared<float>; }) return sizeof(typename K::template Shared<float>) > 0;",
@@ -89,7 +90,10 @@ class TileRules(unittest.TestCase):
                   "}"]
         first = len(lines) + 1
         more = {"bulk_tiled": ", Major::k, Major::k"}  # what needs the most storage
-        lines += [f"static_assert(use<{classes()[kernel]}<TileShape{{{initializer(kernel, tile)}}}{more.get(kernel, '')}>>());" for kernel, tile in asked]
+        for kernel, tile in asked:
+            shape = f"TileShape{{{initializer(kernel, tile)}}}"
+            others = f", cluster_of({shape}), 0, Products::three_planes" if kernel == "three_bf16" else more.get(kernel, "")
+            lines.append(f"static_assert(use<{classes()[kernel]}<{shape}{others}>>());")
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "tiles.cpp").write_text("\n".join(lines) + "\n")
             run = subprocess.run([cases.options.compiler, "-std=c++20", "-fsyntax-only", "-w", "-I", cases.ROOT / "include", "tiles.cpp"],

@@ -33,7 +33,7 @@ for row in [["ID", *metrics], ["", *["unit"] * len(metrics)]] + [["0", *row] for
 # What each question is answered with; clocks are logged until the script ends it.
 SMI = """case "$*" in
 *compute-apps*) cat others 2> /dev/null ;;
-*-lms*) while :; do echo "now, 1755 MHz, 650.00 W, 55, ${LIMITS:-0x0000000000000004}"; sleep 0.05; done ;;
+*throttle*) while echo "now, 1755 MHz, 650.00 W, 55, ${LIMITS:-0x0000000000000004}"; do case "$*" in *-lms*) sleep 0.05 ;; *) exit ;; esac; done ;;
 *) echo 'Some GPU, 1.2, 3 W, 4 MHz' ;;
 esac"""
 GOOD = """echo "$1: good"; echo '{"good": true, "reading": "as expected", "measured": {}}'"""

@@ -57,6 +57,8 @@ struct WarpgroupTiled {
                 "warpgroup: WN = BN, and WM is a multiple of 64");
   static_assert(S.bn % 8 == 0 && S.bn <= 256 && S.wm * S.bn <= 192 * kWarpgroupThreads,
                 "warpgroup: BN is a multiple of 8 up to 256, and a thread has at most 192 sums");
+  static_assert(How != Products::three_planes || S.wm * S.bn <= 64 * kWarpgroupThreads,
+                "warpgroup: of three planes a thread has two times at most 64 sums");
   static_assert(S.wm == S.bm || 2 * S.wm == S.bm,
                 "warpgroup: two warpgroups share a tile by its rows, or own whole tiles by turns");
   static_assert(Together.down >= 1 && Together.across >= 1 &&
@@ -148,7 +150,7 @@ struct WarpgroupTiled {
     using T = typename std::remove_cvref_t<decltype(group)>::element;
     using Unit = WarpgroupUnit<AccumulatorFor<decltype(Member::c)>, T, T, S.wm, S.wn>;
     static_assert(!promotes<T> || S.wm * S.wn <= 64 * kWarpgroupThreads,
-                  "warpgroup: of f8 and of three planes a thread has two times at most 64 sums");
+                  "warpgroup: of f8 a thread has two times at most 64 sums");
     auto& s = shared<Shared<T>>(t);
     const int warpgroup = t.warpgroup();
     open_gates(t, s.full, s.free, (by_turns ? 1 : warpgroups) * (down + across - 1));
