@@ -129,7 +129,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int) {
 }
 cudaError_t cudaDeviceGetAttribute(int* out, cudaDeviceAttr which, int) {
   const int major = fake_cuda().major;
-  *out = 100000;
+  *out = major >= 9 ? 232448 : 100000;
   if (major != 0 && which == cudaDevAttrComputeCapabilityMajor) *out = major;
   if (major != 0 && which == cudaDevAttrComputeCapabilityMinor) *out = 0;
   if (major != 0 && which == cudaDevAttrMultiProcessorCount) *out = 132;
