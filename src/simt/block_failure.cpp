@@ -258,10 +258,7 @@ void BlockScheduler::State::fail_with_current(int thread, const char* where) {
                    error.got(), error.advice());
     });
   } catch (const std::bad_alloc&) {
-    fail(fault, [&] {
-      return Error(Category::resource, cat(who(), ": no memory"), {}, {},
-                   "free memory, or let the kernel allocate less");
-    });
+    fail(fault, [&] { return Error(Category::kernel, cat(who(), " threw: no memory is left")); });
   } catch (const std::exception& error) {
     fail(fault, [&] { return Error(Category::kernel, cat(who(), " threw: ", error.what())); });
   } catch (...) {
