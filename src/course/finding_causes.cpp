@@ -234,7 +234,7 @@ Cause cause_of_end(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
                  cat("the shape comes first: tile<", m[2].str(), ", ", m[3].str(), ">(...)"));
   if (f.problem.find("SIGFPE") != std::string::npos)
     return cause("crash", f.problem, "which whole number is divided by, with / or %, and is 0?");
-  if (f.problem.find("bad_alloc") != std::string::npos)
+  if (f.problem.find("threw: no memory") != std::string::npos)
     return cause("exception", f.problem,
                  "a program may have 1 GiB of memory, and a kernel needs none");
   return cause(f.kind, f.problem);
