@@ -130,46 +130,41 @@ contains
   function view_f64(array) result(view)
     real(c_double), intent(in), target :: array(:, :)
     type(tessera_matrix) :: view
+    type(c_ptr) :: below, right
     view%dtype = tessera_f64
+    below = c_null_ptr
+    right = c_null_ptr
     if (size(array) > 0) view%data = c_loc(array(1, 1))
-    call set_strides(view, shape(array, c_int64_t), address(array, 1, 1), address(array, 2, 1), address(array, 1, 2), 8_c_int64_t)
-  contains
-    function address(a, i, j) result(at)
-      real(c_double), intent(in), target :: a(:, :)
-      integer, intent(in) :: i, j
-      integer(c_intptr_t) :: at
-      at = 0
-      if (i <= size(a, 1) .and. j <= size(a, 2)) at = transfer(c_loc(a(i, j)), at)
-    end function
+    if (size(array) > 0 .and. size(array, 1) > 1) below = c_loc(array(2, 1))
+    if (size(array) > 0 .and. size(array, 2) > 1) right = c_loc(array(1, 2))
+    call set_strides(view, shape(array, c_int64_t), below, right, 8_c_int64_t)
   end function
 
   function view_f32(array) result(view)
     real(c_float), intent(in), target :: array(:, :)
     type(tessera_matrix) :: view
+    type(c_ptr) :: below, right
     view%dtype = tessera_f32
+    below = c_null_ptr
+    right = c_null_ptr
     if (size(array) > 0) view%data = c_loc(array(1, 1))
-    call set_strides(view, shape(array, c_int64_t), address(array, 1, 1), address(array, 2, 1), address(array, 1, 2), 4_c_int64_t)
-  contains
-    function address(a, i, j) result(at)
-      real(c_float), intent(in), target :: a(:, :)
-      integer, intent(in) :: i, j
-      integer(c_intptr_t) :: at
-      at = 0
-      if (i <= size(a, 1) .and. j <= size(a, 2)) at = transfer(c_loc(a(i, j)), at)
-    end function
+    if (size(array) > 0 .and. size(array, 1) > 1) below = c_loc(array(2, 1))
+    if (size(array) > 0 .and. size(array, 2) > 1) right = c_loc(array(1, 2))
+    call set_strides(view, shape(array, c_int64_t), below, right, 4_c_int64_t)
   end function
 
-  ! From the addresses of the first element and of its neighbours below and to the right; 0 where there is none.
-  subroutine set_strides(view, extents, first, below, right, bytes)
+  ! From the addresses of the first element and of its neighbours below and to the right; null where there is none.
+  subroutine set_strides(view, extents, below, right, bytes)
     type(tessera_matrix), intent(inout) :: view
     integer(c_int64_t), intent(in) :: extents(2), bytes
-    integer(c_intptr_t), intent(in) :: first, below, right
+    type(c_ptr), intent(in) :: below, right
+    integer(c_intptr_t) :: at
     view%rows = extents(1)
     view%cols = extents(2)
     view%row_stride = 1
-    if (below /= 0) view%row_stride = (below - first) / bytes
+    if (c_associated(below)) view%row_stride = (transfer(below, at) - transfer(view%data, at)) / bytes
     view%col_stride = max(1_c_int64_t, extents(1)) * view%row_stride
-    if (right /= 0) view%col_stride = (right - first) / bytes
+    if (c_associated(right)) view%col_stride = (transfer(right, at) - transfer(view%data, at)) / bytes
   end subroutine
 
   subroutine multiply_f64(a, b, c, status, options)

@@ -62,8 +62,7 @@ bool choose_small(const Gemm<In, Out>& call, const Table& kernels, Route& route)
   return route.form != SmallForm::no;
 }
 
-/// The part of choose() that divides a product among tasks; some columns of `call` may be left to
-/// the caller. B: packed already.
+/// The part of choose() that divides a product among tasks, all of it but route.columns_apart.
 template <class In, class Out, class Table>
 void choose_packed(Gemm<In, Out> call, const Table& kernels, Route& route) {
   route.variant = Variant::packed;

@@ -46,7 +46,7 @@ std::string why_not_small(const Gemm<In, Out>& call, const Route& route) {
   return "no form without tasks suits the extents and strides";
 }
 
-/// Why B is not read just once, in place: the conditions of block(), in words.
+/// What speaks most against reading B once, in place; block() weighs more than that.
 template <class In, class Out, class Table>
 std::string why_not_once(const Gemm<In, Out>& call, const Table& kernels, const PackedPlan& plan) {
   const index_t bytes = call.N * call.K * static_cast<index_t>(sizeof(In));

@@ -218,7 +218,7 @@ class MpiTest(MpiCase):
         return ours[0]
 
     def test_a_file_that_shrinks_while_it_is_read(self):
-        # Sparse: reading takes long enough for a file to shrink meanwhile.
+        # A sparse file: reading it takes long enough to truncate it before the end.
         rows = 6000
         with open(self.path("a.npy"), "wb") as file:
             file.write(harness.npy_header((rows, rows), "f32"))

@@ -1,4 +1,4 @@
-// The model of kernels' times on an H200 beside what an H200 measured, and the orders it gives.
+// The model of kernels' times beside the results files, and the orders it gives.
 #include "matmul/gpu_time.hpp"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ double tflops(const Problem& p, const char* algorithm, const char* tile) {
   return p.flops() / modelled_seconds(p, {algorithm, parse_tile(tile)}) * 1e-12;
 }
 
-// bench/results/gpu: 2026-11-26, NVIDIA H200.
+// The speeds are those of bench/results/gpu.
 TEST(GpuTime, IsThatOfMeasuredProducts) {
   const auto near = [](double got, double measured) {
     EXPECT_NEAR(got / measured, 1, 0.15) << got << " TFLOP/s, measured " << measured;
