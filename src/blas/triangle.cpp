@@ -1,6 +1,8 @@
 // {s,d,c,z}gemmtr_ of the reference BLAS from 3.12.1 on, the same under OpenBLAS's and MKL's name
 // gemmt_, and their cblas_ forms: the product of an (n,k) and a (k,n) matrix of which only one
 // triangle of C is computed, read and written. Every element has the bits of a gemm.
+#include "triangle.hpp"
+
 #include "call.hpp"
 #include "export.hpp"
 
@@ -8,68 +10,12 @@ namespace tessera::blas {
 
 namespace {
 
-/// The triangle of C that is computed: row >= col, or row <= col.
-enum class Triangle { lower, upper };
-
-/// Squares of C on the diagonal up to this many rows are computed whole, on the stack (16 KiB).
-constexpr index_t kWhole = 32;
-
-/// The part of a product from this row and column on. Operands that are not read may have invalid
-/// addresses.
-template <class T>
-Product<T> part(Product<T> p, index_t row, index_t rows, index_t col, index_t cols) {
-  p.M = rows, p.N = cols;
-  if (p.K > 0 && p.alpha != T{0}) p.A.data += row * p.A.row, p.B.data += col * p.B.col;
-  p.C += row * p.ldc + col;
-  return p;
-}
-
-/// Row-major: the elements (row, col) of a square C that are computed.
-template <class T>
-void multiply_whole(const Product<T>& p, Triangle triangle) {
-  T square[kWhole * kWhole] = {};
-  const auto each = [&](const auto& body) {
-    for (index_t row = 0; row < p.M; ++row) {
-      const index_t begin = triangle == Triangle::lower ? 0 : row,
-                    end = triangle == Triangle::lower ? row + 1 : p.N;
-      for (index_t col = begin; col < end; ++col)
-        body(p.C[row * p.ldc + col], square[row * kWhole + col]);
-    }
-  };
-  if (p.beta != T{0}) each([](const T& of_c, T& own) { own = of_c; });
-  Product<T> whole = p;
-  whole.C = square, whole.ldc = kWhole;
-  multiply(whole);
-  each([](T& of_c, const T& own) { of_c = own; });
-}
-
-/// Cuts the triangle into a rectangle and two triangles of half the size.
-template <class T>
-void multiply_triangle(const Product<T>& p, Triangle triangle) {
-  if (p.M <= kWhole) return multiply_whole(p, triangle);
-  const index_t half = (p.M / 2 + kWhole - 1) / kWhole * kWhole, rest = p.M - half;
-  multiply_triangle(part(p, 0, half, 0, half), triangle);
-  multiply(triangle == Triangle::lower ? part(p, half, rest, 0, half)
-                                       : part(p, 0, half, half, rest));
-  multiply_triangle(part(p, half, rest, half, rest), triangle);
-}
-
 /// p is row-major, so the Fortran call's lower triangle is its upper one.
 template <class T>
 void run(const Routine& routine, const Arguments& asked, const Product<T>& p, Triangle triangle) {
-  const auto body = [&] {
-    const bool sums = p.K > 0 && p.alpha != T{0};
-    // A part may have another order of summation than the whole, which has one chain.
-    Product<T> whole = p;
-    if (p.M > kWhole) whole.arithmetic = Arithmetic::chain;
-    if (p.M > 0 && (sums || p.beta != T{1})) multiply_triangle(whole, triangle);
-  };
+  const auto body = [&] { multiply_one_triangle(p, triangle); };
   if (!verbose()) return body();
-  const index_t half = (p.M + 1) / 2;
-  cpu::GemmRoute route = route_of(part(p, 0, half, 0, half));
-  if (p.M > 0 && p.K > 0 && p.alpha != T{0})
-    route = {"triangle", "rectangles beside the diagonal, small squares on it", route.threads};
-  run_reported(routine, asked, p.alpha, p.beta, route, body);
+  run_reported(routine, asked, p.alpha, p.beta, route_of_triangle(p), body);
 }
 
 template <class T, class Int>
@@ -81,8 +27,6 @@ void gemmtr(const char* name, const char* xerbla_name, char uplo, const Argument
   run({name, "column"}, a, product_of(a, alpha, A, B, beta, C, thread_limit()),
       lower ? Triangle::upper : Triangle::lower);
 }
-
-constexpr int kUpper = 121, kLower = 122;
 
 template <class T, class Int>
 void cblas_gemmtr(const char* name, int order, int uplo, const Arguments& a, T alpha, const T* A,

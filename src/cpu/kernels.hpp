@@ -104,6 +104,19 @@ struct ChainTile {
 /// with a latency of four.
 constexpr int kMostChains = 9;
 
+/// One call of Kernels::substitute. rows: a multiple of 4; cols: a multiple of kCols, or of two
+/// vectors.
+template <class T>
+struct TriangularTile {
+  static constexpr int kRows = 32, kCols = 512 / sizeof(T);  ///< the most
+
+  int rows, cols;
+  const T* t;       ///< (rows, kRows), read below the diagonal
+  const T* factor;  ///< one for each row
+  T* x;             ///< (rows, cols), rows contiguous
+  index_t x_row;
+};
+
 /// Packs `lines` lines of K elements, line i at src + i * s_line with steps of s_k, into panels of
 /// `width` lines and `k_groups` = ceil(K / group) K-groups: panel p at dst + p * width * (k_groups
 /// + extra), its K-group (i, k) at k * width + i. Missing elements of a K-group are zeros. Missing
@@ -176,6 +189,10 @@ struct Kernels {
   /// operands that are contiguous along K; a_k and b_k are not read. Null for other types than f32
   /// and f64.
   void (*lane_sums)(const ChainTile<Sum>& tile, index_t rows, index_t cols);
+
+  /// The leaf of the BLAS's triangular solver and product: see cpu/substitution.hpp. Null for other
+  /// types than f32 and f64.
+  void (*substitute)(const TriangularTile<Sum>& tile, bool substitutes, bool pairs);
 
   Pack<Source, KGroup> pack_a, pack_b;
   /// dst[k * width + i] = src[i * s_line + k] for i < lines and k < K; null where K-groups have

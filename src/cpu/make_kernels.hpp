@@ -9,6 +9,7 @@
 #include "lane_tiles.hpp"
 #include "microkernel.hpp"
 #include "pack.hpp"
+#include "substitution.hpp"
 #include "unpacked.hpp"
 
 namespace tessera::cpu {
@@ -110,6 +111,7 @@ constexpr Kernels<Source, typename V::k_group, typename V::sum> make_kernels(
 #endif
   if constexpr (std::is_floating_point_v<Source> && requires { &V::fma_first; })
     out.lane_sums = lane_sums<V, MR * Vectors>;
+  if constexpr (std::is_floating_point_v<Source>) out.substitute = substitute<V>;
   const auto tile = [&]<int R, int N>() {
     out.packed[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::full>;
     if constexpr (V::group * sizeof(Source) == sizeof(typename V::k_group)) {
