@@ -35,6 +35,7 @@ struct RealOf<std::complex<R>> {
 template <class T>
 using Real = typename RealOf<T>::type;
 
+constexpr int kUpper = 121, kLower = 122;
 constexpr int kRow = 101, kColumn = 102, kNone = 111, kTrans = 112, kConj = 113, kOnlyConj = 114;
 constexpr int kEveryTrans[] = {kNone, kTrans, kConj, kOnlyConj};
 inline char letter(int trans) { return "NTCR"[trans - kNone]; }

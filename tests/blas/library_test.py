@@ -51,6 +51,9 @@ class Library(libraries.BlasTest):
         forms = {"FORTRAN": ("{}_", "{}_64_"), "C": ("cblas_{}", "cblas_{}_64", "cblas_{}64_")}
         expected = {form.format(stem) for kind, stem in forwarded for form in forms[kind]}
         expected |= {form.format(x + stem) for x in "sdcz" for stem in ("gemmt", "gemmtr") for kind in forms for form in forms[kind]}
+        for stem in [x + name for x in "sdcz" for name in ("syrk", "trsm", "trmm")] + ["cherk", "zherk"]:
+            own = {form.format(stem) for kind in forms for form in forms[kind]}
+            expected |= own | {f"scipy_{name}" for name in own if name != f"cblas_{stem}_64"}
         expected |= {"xerbla_", "xerbla_64_", "cblas_xerbla", "cblas_xerbla_64", "RowMajorStrg", "CBLAS_CallFromC",
                      "tessera_fallback_complained"}
         expected |= {f"tessera_{name}" for name in ("set_num_threads", "set_num_threads_local", "get_num_threads", "get_config",
@@ -158,6 +161,24 @@ double {c}(long n, const double* x, long i, const double* y, long j) {{ double o
         """Runs lines of Python with the library as `blas`."""
         program = f"import ctypes\nblas = ctypes.CDLL({str(libraries.LIBRARY)!r})\n" + lines
         return self.run_in(None, [libraries.PYTHON, "-c", program], status=status, **more)
+
+    def test_a_triangle_has_the_same_bits_for_every_instruction_set(self):
+        lines = """
+import hashlib
+for real, x in ((ctypes.c_float, "s"), (ctypes.c_double, "d"), (ctypes.c_float, "c"), (ctypes.c_double, "z")):
+    n, parts = 70, 2 if x in "cz" else 1
+    a = (real * (n * n * parts))(*((i * 37 % 101 - 50) / 900 + 3 * (i // parts % (n + 1) == 0 and i % parts == 0) for i in range(n * n * parts)))
+    b = (real * (n * n * parts))(*((i * 53 % 97 - 48) / 31 for i in range(n * n * parts)))
+    one = (real * 2)(1, 0) if parts == 2 else real(1)
+    for stem in ("trsm", "trmm"): getattr(blas, f"cblas_{x}{stem}")(102, 141, 122, 112, 131, n, n, one, a, n, b, n)
+    print(hashlib.sha256(bytes(b)).hexdigest())
+"""
+        expected, _ = self.call(lines)
+        for path in ("portable", "avx2", "neon"):
+            with self.subTest(path):
+                out, said = self.call(lines, TESSERA_CPU=path, TESSERA_NUM_THREADS=1)
+                if "TESSERA_CPU" not in said:  # this machine has it
+                    self.assertEqual(out, expected)
 
     def test_verbose_prints_one_line_for_each_call(self):
         lines = """

@@ -13,6 +13,7 @@ import libraries
 from libraries import cases
 
 LETTERS = "sdcz"
+OURS = ("gemm", "syrk", "herk", "trsm", "trmm")
 
 
 def data_file(testers, name):
@@ -32,7 +33,7 @@ def harder(text, cblas):
                 lines[i] = f"{len(value.split())} NUMBER OF VALUES OF {name}"
             elif re.search(rf"VALUES OF {name}$", line.strip()) and "NUMBER" not in line:
                 lines[i] = f"{value} VALUES OF {name}"
-        if re.match(r"(cblas_)?\w+\s+T ", line) and "gemm" not in line.lower():
+        if re.match(r"(cblas_)?\w+\s+T ", line) and not any(name in line.lower() for name in OURS):
             lines[i] = line.replace(" T ", " F ", 1)
     return "\n".join(lines) + "\n"
 
@@ -66,7 +67,7 @@ class Netlib(libraries.BlasTest):
         for routine in routines:
             found = re.findall(rf"^ {routine}\s+PASSED THE (COLUMN-MAJOR |ROW-MAJOR +|)COMPUTATIONAL TESTS", text, re.M)
             self.assertEqual(len(found), 2 if cblas else 1, f"{routine}: {text[-3000:]}")
-            if "gemm" in routine.lower():
+            if any(name in routine.lower() for name in OURS):
                 self.assertRegex(text, rf"(?m)^ {routine}\s+PASSED THE TESTS OF ERROR-EXITS")
                 self.assertEqual([order.strip() for order in found], ["COLUMN-MAJOR", "ROW-MAJOR"] if cblas else [""])
 
@@ -102,15 +103,16 @@ class Netlib(libraries.BlasTest):
 
     def test_the_products_under_test_are_ours(self):
         for route in libraries.ROUTES:
-            for program, data, line in (("xblat3d", "dblat3.in", "tessera: dgemm_ "), ("xdcblat3", "din3", "tessera: cblas_dgemm ")):
+            for program, data, form in (("xblat3d", "dblat3.in", "d{}_"), ("xdcblat3", "din3", "cblas_d{}")):
                 _, said = self.run_tester(program, data_file(self.testers, data), route, TESSERA_VERBOSE=1)
-                self.assertGreater(said.count(line), 10_000, f"{program} {route}")
+                for name, least in (("gemm", 10_000), ("syrk", 1_900), ("trsm", 2_500), ("trmm", 2_500)):
+                    self.assertGreater(said.count(f"tessera: {form.format(name)} "), least, f"{program} {route}")
 
     def test_the_harder_data_are_harder(self):
         text = harder(data_file(self.testers, "zblat3.in"), False)
         self.assertIn("0 1 7 17 31 33 65 VALUES OF N", text)
         self.assertIn("(-1.3,1.1) VALUES OF BETA", text)
-        self.assertEqual(re.findall(r"^(\w+)\s+T ", text, re.M), ["ZGEMM"])
+        self.assertEqual(re.findall(r"^(\w+)\s+T ", text, re.M), ["ZGEMM", "ZTRMM", "ZTRSM", "ZHERK", "ZSYRK"])
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ for dtype in (np.float32, np.float64, np.complex64, np.complex128):
         exact = np.einsum("ik,kj->ij", a, b, optimize=False)
         for x, y in ((a, b), (np.asfortranarray(a), b), (a, np.asfortranarray(b)), (a[:, ::-1], b[::-1])):
             assert (x @ y == exact).all(), (dtype, m, n, k)
-        assert (a @ a.T == np.einsum("ik,jk->ij", a, a, optimize=False)).all()  # syrk: passed on
+        assert (a @ a.T == np.einsum("ik,jk->ij", a, a, optimize=False)).all()  # syrk
         assert a @ b[:, 0] is not None and np.vdot(a[0], a[0]) == (a[0].conj() * a[0]).sum()
 x = rng.standard_normal((60, 60))
 assert np.allclose(np.linalg.inv(x) @ x, np.eye(60))

@@ -49,8 +49,6 @@ TESSERA_TEST_TRIANGLE_NAMES(d, double)
 TESSERA_TEST_TRIANGLE_NAMES(c, c32)
 TESSERA_TEST_TRIANGLE_NAMES(z, c64)
 
-constexpr int kUpper = 121, kLower = 122;
-
 /// Runs `multiply` for a C of random numbers, or of NaN where beta is 0, and compares the triangle
 /// with a gemm and all else with what it was.
 template <class T, class Multiply>
