@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files have at most 400 lines and functions 60. What is longer says why: a file at its top, a function above it."""
+"""Files have at most 400 lines and functions 60. What is longer says why: a file at its top, a function above it. docs has a limit, too."""
 import pathlib
 import re
 import sys
@@ -12,6 +12,7 @@ from lengths import cpp_functions, python_functions  # noqa: E402
 FILE, FUNCTION, KERNEL = 400, 60, 150  # a kernel's loops share registers and tiles: it is read in one piece
 KERNELS = ("include/tessera/kernels/", "src/cpu/microkernel.hpp", "src/cpu/scheduled_tile_avx512.hpp", "src/cpu/unpacked.hpp")
 CPP = (".hpp", ".cpp", ".h", ".cuh", ".cu")
+WORDS = 45_000  # of all pages in docs: a new page makes others shorter
 TOP = 20  # lines in which a file may say why it is long
 ITSELF = "tests/house/lengths_test.py"
 REASON = re.compile(r"\bOver (\d+) lines: \w")
@@ -67,6 +68,12 @@ class Lengths(unittest.TestCase):
             files += 1
         self.assertGreater(files, 700)
         self.assertEqual(found, [])
+
+    def test_docs_are_short(self):
+        words = {page.name: len(page.read_text(encoding="utf-8").split()) for page in (cases.ROOT / "docs").glob("*.md")}
+        self.assertGreater(len(words), 20)
+        longest = sorted(words, key=words.get)[-3:]
+        self.assertLessEqual(sum(words.values()), WORDS, f"shorten pages, such as {', '.join(longest)}")
 
     def test_a_reason_is_due_for_what_is_long_only(self):
         long_function = "void f() {\n" + "  g();\n" * 70 + "}\n"
