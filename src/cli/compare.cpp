@@ -87,7 +87,7 @@ void reset(const Array& C, const Array& C0, double beta) {
 /// A longer product runs once: the extra cost of a first call is then small.
 constexpr double kLongSeconds = 0.05;
 /// A shorter one is repeated for this time.
-constexpr double kTimedSeconds = 0.01;
+constexpr double kTimedSeconds = 0.002;
 
 /// Multiplies into C. A short product is repeated, each time from the original C, and the fastest
 /// time counts. The first of several runs does not count: it wakes the threads, touches memory for

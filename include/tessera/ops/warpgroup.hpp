@@ -4,6 +4,7 @@
 // access the sums or overwrite the operands. Needs sm_90a on a GPU (PTX ISA 9.7.15).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -67,6 +68,7 @@ template <class T, int Depth>
 struct UnitLine {
   T value[Depth];
   std::int16_t significand[Depth], exponent[Depth];  ///< as ops/unit_arithmetic.hpp adds them
+  int largest = kSpecialExponent;                    ///< exponent; of zeros alone kZeroExponent
 
   template <Major M>
   void read(const std::byte* shared, const UnitDescriptor& d, int mn) {
@@ -80,6 +82,7 @@ struct UnitLine {
         const int at = unit_position<kWarpgroupUnit, T>(k, Depth);
         significand[at] = term.significand, exponent[at] = term.exponent;
       }
+      largest = *std::max_element(exponent, exponent + Depth);
     }
   }
 };
@@ -289,6 +292,11 @@ struct TESSERA_CHECKED_SYMBOL WarpgroupUnit {
   static Acc add(Acc sum, const detail::UnitLine<InA, depth>& a,
                  const detail::UnitLine<InB, depth>& b) {
     if constexpr (std::is_same_v<InA, InB> && detail::kIsFusedInput<InA>) {
+      // Beyond the edge of a matrix all products are zero: the sum stays, but that -0 becomes +0.
+      constexpr int dropped = 23 - detail::unit_rules<detail::kWarpgroupUnit, InA>().result_bits;
+      if (a.largest + b.largest < detail::kZeroExponent / 2 && sum - sum == 0 &&
+          std::bit_cast<std::uint32_t>(sum) % (1u << dropped) == 0)
+        return sum == 0 ? 0 : sum;
       return detail::sum_of_terms<detail::kWarpgroupUnit, InA, depth>(
           sum, {a.significand, a.exponent}, {b.significand, b.exponent});
     } else {
