@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/environment.hpp"
 #include "bench/peers.hpp"
 #include "commands.hpp"
 #include "gpu_tools.hpp"
@@ -82,8 +83,8 @@ std::vector<Optional> optional_things(const bench::PeerSearch& peers) {
   std::vector<Optional> out = {
       {"nvcc", "compiles the kernels for CUDA", "nvidia-cuda-toolkit", shell::nvcc_path()},
       {"rsvg-convert", "turns the SVG pictures into PNG or PDF", "librsvg2-bin",
-       shell::find_program("rsvg-convert")},
-      {"scdoc", "builds the man pages", "scdoc", shell::find_program("scdoc")},
+       find_program("rsvg-convert")},
+      {"scdoc", "builds the man pages", "scdoc", find_program("scdoc")},
   };
   for (const auto& peer : peers.missing) {
     if (!peer.package.empty())

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <regex>
 
+#include "base/environment.hpp"
 #include "bench/cublas.hpp"
 #include "process/program.hpp"
 #include "process/temporary_folder.hpp"
@@ -66,10 +67,8 @@ GpuTool ncu() {
   std::vector<std::string> folders = {"/usr/local/cuda/bin"};
   if (const char* home = std::getenv("CUDA_HOME"))
     folders.insert(folders.begin(), cat(home, "/bin"));
-  GpuTool out{"ncu",
-              "counts what kernels do, for scripts/gpu counters",
-              shell::find_program("ncu", folders),
-              {}};
+  GpuTool out{
+      "ncu", "counts what kernels do, for scripts/gpu counters", find_program("ncu", folders), {}};
   if (out.path.empty()) return out;
   try {
     const process::TemporaryFolder folder;

@@ -85,7 +85,7 @@ bool compile_in(const fs::path& folder, double seconds, std::string& said) {
   std::vector<std::string> link{"puzzle.o", "-o", "puzzle"};
   for (auto& each : process::link_words(at)) link.push_back(std::move(each));
   const process::ProgramEnd end = process::run_compiler(words, file, folder.string(), seconds);
-  const bool good = end.good() && process::run_compiler(link, file, folder.string()).good();
+  const bool good = end.good() && process::run_linker(link, file, folder.string());
   said = end.timed_out ? cat("the compiler was still at work after ", seconds,
                              " s and was ended: does a template or a constexpr function use itself "
                              "again and again? --time-limit gives it more")

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/environment.hpp"
 #include "entry_text.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
@@ -124,15 +125,8 @@ Compilation with_clang(Compilation c) {
 std::string find_clang() {
   if (const char* named = std::getenv("TESSERA_CLANG"); named != nullptr && *named != '\0')
     return named;
-  const char* const path = std::getenv("PATH");
-  for (const std::string_view name : {"clang++-14", "clang++"}) {
-    std::istringstream folders(path == nullptr ? "" : path);
-    for (std::string folder; std::getline(folders, folder, ':');) {
-      const std::string file = cat(folder, "/", name);
-      if (access(file.c_str(), X_OK) == 0) return file;
-    }
-  }
-  return {};
+  const std::string tested = find_program("clang++-14");
+  return tested.empty() ? find_program("clang++") : tested;
 }
 
 std::string preprocessed(const Compilation& compilation) {

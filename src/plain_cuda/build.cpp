@@ -281,7 +281,7 @@ class Builder {
     words.emplace_back("-ldw");
     words.emplace_back("-o");
     words.push_back(program.string());
-    if (run_compiler(words)) return program;
+    if (process::run_linker(words, (folder_ / "said").string())) return program;
     const std::string said = text_of(folder_ / "said");
     const std::string what = what_.sources.front().string();
     if (said.find("reference to `main'") != said.npos)  // of what --wrap=main calls

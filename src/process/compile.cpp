@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/environment.hpp"
 #include "compiler_messages.hpp"
 #include "cuda_text.hpp"
 #include "process/checked_flags.hpp"
@@ -120,6 +121,17 @@ ProgramEnd run_compiler(Words words, const std::string& stderr_file, const std::
   return end;
 }
 
+bool run_linker(const Words& words, const std::string& stderr_file, const std::string& folder) {
+  for (const char* linker : {"lld", "gold"}) {
+    if (find_program(cat("ld.", linker)).empty()) continue;
+    Words with{cat("-fuse-ld=", linker)};
+    with.insert(with.end(), words.begin(), words.end());
+    if (run_compiler(with, stderr_file, folder).good()) return true;
+    break;
+  }
+  return run_compiler(words, stderr_file, folder).good();
+}
+
 std::vector<std::string> link_words(const Installed& at) {
   Words out{at.library.string()};
   if (at.library.extension() == ".a")
@@ -170,7 +182,7 @@ fs::path compile(const Compilation& compilation, const fs::path& folder) {
            program.string()};
   for (auto& each : link_words(at)) words.push_back(std::move(each));
   words.insert(words.end(), flags.begin(), flags.end());
-  if (!run_compiler(words, said.string()).good()) refuse_to_link(compilation.what, text_of(said));
+  if (!run_linker(words, said.string())) refuse_to_link(compilation.what, text_of(said));
   return program;
 }
 

@@ -41,6 +41,11 @@ std::vector<std::string> compiled_header(const Installed& at, const std::string&
 ProgramEnd run_compiler(std::vector<std::string> words, const std::string& stderr_file = {},
                         const std::string& folder = {}, double seconds = 0);
 
+/// The same to link a program: with the fastest linker that is installed and, where that fails,
+/// with the compiler's own, whose messages are known.
+bool run_linker(const std::vector<std::string>& words, const std::string& stderr_file,
+                const std::string& folder = {});
+
 /// The arguments that the linker needs for a program that uses the library.
 std::vector<std::string> link_words(const Installed& at);
 

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "base/cgroup.hpp"
+#include "base/environment.hpp"
 #include "options.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
@@ -219,17 +220,6 @@ void require_memory(double wanted, const std::string& purpose) {
               cat(purpose, " needs ", wanted_text, " of memory but ", bytes_text(available),
                   " are available"),
               {}, {}, "use smaller sizes");
-}
-
-std::string find_program(const std::string& name, const std::vector<std::string>& extra) {
-  const char* path = std::getenv("PATH");
-  auto folders = split(path == nullptr ? "" : path, ':');
-  folders.insert(folders.end(), extra.begin(), extra.end());
-  for (const auto& folder : folders) {
-    if (!folder.empty() && access((folder + "/" + name).c_str(), X_OK) == 0)
-      return folder + "/" + name;
-  }
-  return {};
 }
 
 std::string nvcc_path() {

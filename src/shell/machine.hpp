@@ -46,8 +46,6 @@ ProcessorTicks processor_ticks(const std::string& stat);
 /// report it.
 double busy_processors(double seconds);
 
-/// The full path of a program in $PATH or in `extra`; "" if there is none.
-std::string find_program(const std::string& name, const std::vector<std::string>& extra = {});
 /// The compiler of CUDA; "" if there is none.
 std::string nvcc_path();
 
