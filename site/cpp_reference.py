@@ -1,7 +1,7 @@
 """The C++ reference as pages: of each public header its purpose and every documented declaration.
 
-Headers are formatted by clang-format: what a namespace holds begins in the first column, members in the third. A `///` comment
-belongs to the declaration behind it, a `///<` comment to the one before it.
+Headers are formatted by clang-format: declarations of a namespace begin in the first column, members of a type in the third. A `///`
+comment documents the next declaration, a `///<` comment the one on its line.
 """
 import re
 
@@ -19,7 +19,7 @@ def purpose(text):
 
 
 def head_of(lines, at):
-    """A declaration from line `at` on, without its body, and the line behind that head."""
+    """A declaration from line `at` on, without its body, and the number of the line after it."""
     depth, out = 0, []
     for end in range(at, min(len(lines), at + 24)):
         line = re.sub(r"\s*///<.*$|\s+//.*$", "", lines[end])
@@ -75,7 +75,7 @@ def declarations(text):
             comment, at = [], max(end, at + 1)
             continue
         at += 1
-    # a type whose members and itself say nothing is left out
+    # a type is left out if neither it nor a member is documented
     return [each for index, each in enumerate(out)
             if each[3] or (index + 1 < len(out) and out[index + 1][0] > each[0])]
 

@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import cpp_reference  # noqa: E402
 
 LINK = re.compile(r"\]\(((?:\.\./)[^)#\s]*|[\w/-]+\.ipynb|man/[^)#\s]*)(#[^)\s]*)?\)")
-FENCE = re.compile(r"^(```\w+) [^\n]*$", re.M)  # what a test reads behind a language
+FENCE = re.compile(r"^(```\w+) [^\n]*$", re.M)  # after the language of a block: words for the tests
 PYTHON = """# Python
 
 ::: tessera
@@ -63,7 +63,7 @@ def components():
 
 
 def head(search):
-    """What tells the search how much a page counts."""
+    """Front matter: the weight of a page in the search."""
     return f"---\nsearch:\n  {search}\n---\n"
 
 

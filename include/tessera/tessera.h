@@ -55,7 +55,7 @@ typedef enum {
   TESSERA_SILU = 3
 } tessera_activation;
 
-/* What may be chosen. Begin with TESSERA_OPTIONS. */
+/* Initialize it with TESSERA_OPTIONS. */
 typedef struct {
   size_t size;        /* sizeof(tessera_options) */
   double alpha, beta; /* C = activation(alpha * A * B + beta * C + bias); beta = 0: C is not read */
@@ -85,7 +85,7 @@ tessera_status tessera_matmul(const tessera_matrix* a, const tessera_matrix* b,
                               const tessera_options* options);
 
 /* A decision that is made once for many products of the same shapes, strides and types; `data` of
- * a, b and c is not looked at. */
+ * a, b and c is not read. */
 typedef struct tessera_plan tessera_plan;
 tessera_status tessera_plan_make(tessera_plan** plan, const tessera_matrix* a,
                                  const tessera_matrix* b, const tessera_matrix* c,
@@ -96,8 +96,8 @@ tessera_status tessera_plan_run(const tessera_plan* plan, const tessera_matrix* 
                                 const tessera_matrix* b, const tessera_matrix* c, const void* bias);
 void tessera_plan_free(tessera_plan* plan); /* NULL is allowed */
 
-/* A matrix B that many products share, packed once; a copy. dtype_of_a: the type of A, where that
- * is the other one of i8 and u8. */
+/* A matrix B that many products share, packed once; a copy. dtype_of_a: the type of A; it differs
+ * from that of B only where one is i8, the other u8. */
 typedef struct tessera_packed tessera_packed;
 tessera_status tessera_pack(tessera_packed** packed, const tessera_matrix* b,
                             tessera_dtype dtype_of_a);

@@ -70,7 +70,7 @@ tessera_status guarded(const Body& body) noexcept {
   }
 }
 
-/// Throws unless a pointer is there; `name` is the argument's.
+/// Throws if a pointer is null; `name` is that of the argument.
 void require(const void* pointer, const char* name) {
   if (pointer == nullptr) throw Error(Category::argument, cat(name, " is NULL"), "an object");
 }
@@ -87,7 +87,7 @@ tessera::DType dtype_of(tessera_dtype type, const char* name) {
   return kTypes[at];
 }
 
-/// `needs_data`: a null pointer is refused later, unless the matrix is empty.
+/// A null pointer to the data is refused later, unless the matrix is empty.
 tessera::Matrix matrix_of(const tessera_matrix* m, const char* name) {
   require(m, name);
   return {m->data, dtype_of(m->dtype, name), m->rows, m->cols, m->row_stride, m->col_stride};
@@ -134,7 +134,7 @@ tessera::Problem problem_of(const tessera_matrix* a, const B& b, const tessera_m
                                epilogue_of(options));
 }
 
-/// An object that `make` returns, as the caller's.
+/// Gives the caller the object that `make` returns.
 template <class Object, class Make>
 tessera_status made(Object** out, const char* name, const Make& make) {
   return guarded([&] {
@@ -176,8 +176,8 @@ tessera_status tessera_plan_make(tessera_plan** plan, const tessera_matrix* a,
     require(a, "a");
     require(c, "c");
     const tessera_options all = complete(options);
-    // make_problem() refuses null pointers and overlaps, which a plan does not depend on: addresses
-    // that nothing has, far apart.
+    // A plan does not depend on addresses, but make_problem() refuses null pointers and overlaps:
+    // it gets invented addresses, far apart.
     tessera::Matrix B = matrix_of(b, "b");
     tessera_matrix a_apart = *a, c_apart = *c;
     const auto address = [](std::uintptr_t n) { return reinterpret_cast<void*>(n << 60); };

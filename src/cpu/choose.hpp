@@ -10,8 +10,8 @@
 
 namespace tessera::cpu {
 
-/// Would workers join a product that takes one thread so many nanoseconds? will_be_helped(), or
-/// for reports and tests a rule of their own. threads = 0: default_threads().
+/// Whether workers would join a product that takes one thread `ns` nanoseconds: will_be_helped(),
+/// or another rule in reports and tests. threads = 0: default_threads().
 using Helped = bool (*)(int threads, std::int64_t ns);
 
 /// The number of threads to divide work for: one, where no worker would be used or available. Where
@@ -44,8 +44,8 @@ void with_oriented(const Gemm<In, Out>& call, const Table& kernels, const Body& 
   }
 }
 
-/// Fills in what one thread computes without tasks: true, if that is all of the product. Else some
-/// columns may be left to it.
+/// Fills in what one thread computes without tasks. Returns whether that is the whole product; if
+/// not, it may still be the last columns, route.columns_apart.
 template <class In, class Out, class Table>
 bool choose_small(const Gemm<In, Out>& call, const Table& kernels, Route& route) {
   route.variant = Variant::small;
@@ -68,7 +68,7 @@ void choose_packed(Gemm<In, Out> call, const Table& kernels, Route& route) {
   route.variant = Variant::packed;
   call.N -= route.columns_apart;
   call.threads = route.threads;
-  // Sums that go on lie in C as it is.
+  // C holds the unfinished sums, so it cannot be transposed.
   if (call.chain == Chain::goes_on) {
     route.packed = plan_packed(call, kernels);
   } else {

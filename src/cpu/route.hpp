@@ -12,10 +12,16 @@
 
 namespace tessera::cpu {
 
-/// Which code computes a product: none, as C is empty; the epilogue of zeros; lane_sums.hpp;
-/// few_sums.hpp; small.hpp or small_k_groups.hpp with panels on the stack or not;
-/// packed_product.hpp.
-enum class Variant : char { nothing, scaled, lanes, chains, tiny, small, packed };
+/// Which code computes a product.
+enum class Variant : char {
+  nothing,  ///< none: C is empty
+  scaled,   ///< the epilogue alone: K or alpha is 0
+  lanes,    ///< lane_sums.hpp
+  chains,   ///< few_sums.hpp
+  tiny,     ///< small.hpp or small_k_groups.hpp, panels on the stack
+  small,    ///< the same, panels in a workspace
+  packed    ///< packed_product.hpp
+};
 
 struct Route {
   Variant variant = Variant::nothing;

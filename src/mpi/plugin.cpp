@@ -12,7 +12,7 @@ namespace {
 
 struct State {
   MPI_Comm communicator = MPI_COMM_NULL;
-  bool began = false;                 // MPI, which end() ends
+  bool began = false;                 // MPI was initialized here: end() finalizes it
   std::vector<MPI_Request> requests;  // by ticket
   std::vector<int> unused;            // tickets
   char problem[MPI_MAX_ERROR_STRING + 1] = "";
