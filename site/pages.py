@@ -98,6 +98,9 @@ def main():
             write(folder, file.name, FENCE.sub(r"\1", LINK.sub(there, file.read_text(encoding="utf-8"))))
         elif file.suffix in (".png", ".svg"):
             shutil.copy(file, folder)
+    write(folder, "live.md", (ROOT / "site/live/page.md").read_text(encoding="utf-8"))
+    for file in ("live.css", "live.js"):
+        write(folder, f"live/{file}", (ROOT / "site/live" / file).read_text(encoding="utf-8"))
     for path in sorted(wanted):
         write(folder, source_name(path), head("exclude: true") + source_page(path))
     write(folder, "reference/python.md", head("boost: 0.2") + PYTHON)

@@ -1,5 +1,6 @@
 // Lanes to sectors and lanes to banks: the cells of layout/cells.hpp, one for each 4-byte word.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "layout/cells.hpp"
 #include "pictures.hpp"
 #include "tessera/check/memory_rules.hpp"
+#include "tessera/check/warp_pattern.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::check {
@@ -35,6 +37,14 @@ std::string lane_colour(const std::vector<int>& lanes) {
   return picture::shade(lanes.front(), kWarpLanes);
 }
 
+/// What both kinds of picture show.
+struct Cells {
+  std::vector<std::string> row_names, column_names;
+  std::function<picture::Cell(index_t row, index_t column)> at;
+};
+
+constexpr std::string_view kWasted = "var(--wasted)";  // loaded and not used
+
 std::string framed(const picture::Panel& panel, const std::string& label, const std::string& body) {
   const auto w = panel.width() + 2 * kMargin, h = panel.height() + 2 * kMargin;
   return cat("<svg class=\"cells\" width=\"", w, "\" height=\"", h, "\" viewBox=\"0 0 ", w, " ", h,
@@ -53,7 +63,7 @@ picture::Panel panel_of(std::vector<std::string> row_names, std::vector<std::str
 
 using LanesOfWord = std::map<std::int64_t, std::vector<int>>;
 
-std::string sectors_picture(const AccessSample& s) {
+Cells sectors_of(const AccessSample& s) {
   LanesOfWord touched;
   for (int lane = 0; lane < static_cast<int>(s.lanes.size()); ++lane) {
     if (s.lanes[lane] < 0) continue;
@@ -70,21 +80,24 @@ std::string sectors_picture(const AccessSample& s) {
     rows.push_back(cat(offset < 0 ? "" : "+", offset));
   }
   for (std::size_t word = 0; word < 32; word += 8) columns[word] = cat(4 * word);
-  const picture::Panel panel = panel_of(std::move(rows), std::move(columns));
-  const auto sector_is_used = [&](std::int64_t word) {
-    const auto first = touched.lower_bound(word / 8 * 8);
-    return first != touched.end() && first->first < word / 8 * 8 + 8;
-  };
+  return {std::move(rows), std::move(columns),
+          [s, touched, lines](index_t row, index_t column) -> picture::Cell {
+            const std::int64_t word = lines[row] * 32 + column, offset = 4 * word - s.base;
+            if (const auto found = touched.find(word); found != touched.end())
+              return {lanes_text(found->second), "", lane_colour(found->second), false,
+                      cat(lanes_tip(found->second), ", byte ", offset)};
+            const auto first = touched.lower_bound(word / 8 * 8);
+            if (first != touched.end() && first->first < word / 8 * 8 + 8)
+              return {"", "", std::string(kWasted), false, cat("byte ", offset, ": not used")};
+            return {"", "", "var(--idle)"};
+          }};
+}
+
+std::string sectors_picture(const AccessSample& s) {
+  Cells cells = sectors_of(s);
+  const picture::Panel panel = panel_of(cells.row_names, cells.column_names);
   std::string body;
-  panel.draw(body, kMargin, kMargin, [&](index_t row, index_t column) -> picture::Cell {
-    const std::int64_t word = lines[row] * 32 + column, offset = 4 * word - s.base;
-    if (const auto found = touched.find(word); found != touched.end())
-      return {lanes_text(found->second), "", lane_colour(found->second), false,
-              cat(lanes_tip(found->second), ", byte ", offset)};
-    if (sector_is_used(word))
-      return {"", "", "var(--wasted)", false, cat("byte ", offset, ": not used")};
-    return {"", "", "var(--idle)"};
-  });
+  panel.draw(body, kMargin, kMargin, cells.at);
   for (int sector = 0; sector <= 4; ++sector) {
     const int x = kMargin + panel.left() + sector * 8 * kCellWidth;
     body += cat("<path class=\"sector\" d=\"M", x, " ", kMargin + panel.top(), "V",
@@ -115,31 +128,55 @@ std::vector<Phase> phases_of(const AccessSample& s) {
   return out;
 }
 
-std::string banks_picture(const AccessSample& s) {
-  const std::vector<Phase> phases = phases_of(s);
+Cells banks_of(const AccessSample& s) {
   struct Row {
-    const Phase* phase;
-    std::size_t pass;
+    std::size_t phase, pass;
   };
+  const std::vector<Phase> phases = phases_of(s);
   std::vector<Row> rows;
   std::vector<std::string> names, columns(32);
-  for (const Phase& phase : phases)
-    for (std::size_t pass = 0; pass < phase.passes; ++pass) {
-      rows.push_back({&phase, pass});
+  for (std::size_t phase = 0; phase < phases.size(); ++phase)
+    for (std::size_t pass = 0; pass < phases[phase].passes; ++pass) {
+      rows.push_back({phase, pass});
       names.push_back(cat("pass ", rows.size()));
     }
   for (std::size_t bank = 0; bank < 32; bank += bank == 28 ? 3 : 4) columns[bank] = cat(bank);
-  const picture::Panel panel = panel_of(std::move(names), std::move(columns));
+  return {std::move(names), std::move(columns),
+          [phases, rows](index_t row, index_t column) -> picture::Cell {
+            const auto [phase, pass] = rows[row];
+            const LanesOfWord& words = phases[phase].banks[column];
+            if (pass >= words.size()) return {"", "", "var(--idle)"};
+            const auto& [word, lanes] =
+                *std::next(words.begin(), static_cast<std::ptrdiff_t>(pass));
+            return {lanes_text(lanes), "", pass == 0 ? lane_colour(lanes) : "var(--conflict)",
+                    false, cat(lanes_tip(lanes), ", bank ", column, ", byte ", 4 * word)};
+          }};
+}
+
+std::string banks_picture(const AccessSample& s) {
+  const Cells cells = banks_of(s);
+  const picture::Panel panel = panel_of(cells.row_names, cells.column_names);
   std::string body;
-  panel.draw(body, kMargin, kMargin, [&](index_t row, index_t column) -> picture::Cell {
-    const auto& [phase, pass] = rows[row];
-    const LanesOfWord& words = phase->banks[column];
-    if (pass >= words.size()) return {"", "", "var(--idle)"};
-    const auto& [word, lanes] = *std::next(words.begin(), static_cast<std::ptrdiff_t>(pass));
-    return {lanes_text(lanes), "", pass == 0 ? lane_colour(lanes) : "var(--conflict)", false,
-            cat(lanes_tip(lanes), ", bank ", column, ", byte ", 4 * word)};
-  });
-  return framed(panel, cat("lanes of a warp to banks in ", rows.size(), " wavefronts"), body);
+  panel.draw(body, kMargin, kMargin, cells.at);
+  const std::size_t rows = cells.row_names.size();
+  return framed(panel, cat("lanes of a warp to banks in ", rows, " wavefronts"), body);
+}
+
+/// One line of a table of text: a name and the cells from `first` on.
+std::string text_line(const std::string& name, std::size_t name_width, std::size_t cell_width,
+                      index_t first, index_t count,
+                      const std::function<std::string(index_t column)>& text) {
+  std::string out = name + std::string(name_width - name.size(), ' ');
+  for (index_t column = first; column < first + count; ++column) {
+    const std::string cell = text(column);
+    out += std::string(cell_width - cell.size(), ' ') + cell;
+  }
+  out.erase(out.find_last_not_of(' ') + 1);
+  return out + '\n';
+}
+
+bool touches_memory(const AccessSample& sample) {
+  return std::any_of(sample.lanes.begin(), sample.lanes.end(), [](auto at) { return at >= 0; });
 }
 
 }  // namespace
@@ -157,10 +194,38 @@ bool is_merged(const AccessSample& s) {
 }
 
 std::string access_picture(const AccessSample& sample) {
-  const bool any =
-      std::any_of(sample.lanes.begin(), sample.lanes.end(), [](auto at) { return at >= 0; });
-  if (!any) return {};
+  if (!touches_memory(sample)) return {};
   return sample.memory == Memory::shared ? banks_picture(sample) : sectors_picture(sample);
+}
+
+std::string access_text(const AccessSample& sample, std::size_t columns) {
+  if (!touches_memory(sample)) return {};
+  const bool is_shared = sample.memory == Memory::shared;
+  const Cells cells = is_shared ? banks_of(sample) : sectors_of(sample);
+  const auto rows = static_cast<index_t>(cells.row_names.size());
+  const auto text = [&](index_t row, index_t column) {
+    const picture::Cell cell = cells.at(row, column);
+    return cell.text.empty() && cell.fill == kWasted ? std::string(".") : cell.text;
+  };
+  const std::string corner = is_shared ? "bank" : "byte";
+  std::size_t name_width = corner.size(), cell_width = 3;
+  for (index_t row = 0; row < rows; ++row) {
+    name_width = std::max(name_width, cells.row_names[row].size());
+    for (index_t column = 0; column < 32; ++column)
+      cell_width = std::max(cell_width, text(row, column).size() + 1);
+  }
+  index_t count = 32;  // cells of a line
+  while (count > 8 && columns > 0 && name_width + count * cell_width > columns) count /= 2;
+  std::string out;
+  for (index_t first = 0; first < 32; first += count) {
+    out += text_line(corner, name_width, cell_width, first, count, [&](index_t column) {
+      return is_shared ? cat(column) : column % 8 == 0 ? cat(4 * column) : std::string();
+    });
+    for (index_t row = 0; row < rows; ++row)
+      out += text_line(cells.row_names[row], name_width, cell_width, first, count,
+                       [&](index_t column) { return text(row, column); });
+  }
+  return out;
 }
 
 }  // namespace tessera::check

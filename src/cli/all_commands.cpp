@@ -35,6 +35,8 @@ void add_commands(CLI::App& root, shell::Context& context) {
   add_puzzle(root, context);
 #endif
   add_layout(root, context);
+  add_banks(root, context);
+  add_mcp(root, context);
   add_doctor(root, context);
   add_config(root, context);
 #if !defined(TESSERA_ONLY_DEMO)

@@ -39,6 +39,8 @@ void add_judge(CLI::App& root, shell::Context& context);
 void add_explain(CLI::App& root, shell::Context& context);
 void add_puzzle(CLI::App& root, shell::Context& context);
 void add_layout(CLI::App& root, shell::Context& context);
+void add_banks(CLI::App& root, shell::Context& context);
+void add_mcp(CLI::App& root, shell::Context& context);
 void add_doctor(CLI::App& root, shell::Context& context);
 void add_config(CLI::App& root, shell::Context& context);
 void add_completion(CLI::App& root, shell::Context& context);

@@ -110,6 +110,7 @@ constexpr const char* kEnvironmentPage =
   TESSERA_TUNING       the file of 'tessera tune' that products read; else that of their GPU in the user's cache
   TESSERA_BLAS_FALLBACK
                        the BLAS to which libtessera_blas passes what it does not compute; else one that it finds
+  TESSERA_PYTHON       the Python of 'tessera mcp'; else python3
   TESSERA_COURSE       the folder of another course for 'tessera puzzle'
   TESSERA_ARITHMETIC   of the BLAS: lanes (default) or chain, the order of summation of products in dot form
   TESSERA_VERBOSE      1: each product writes one line on stderr with shape, plan, reason and time

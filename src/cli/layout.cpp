@@ -40,57 +40,20 @@ struct Drawn {
   bool plain;
 };
 
-/// Runs `read` on a part of the command line; reports an error in it with a caret and exit code 2.
-template <class Read>
-auto with_caret(const std::string& text, Read&& read) {
-  try {
-    return read(text);
-  } catch (const ExpressionError& error) {
-    throw shell::CaretError(error, text);
-  }
-}
-
-/// Does the opening bracket of `text` close at its end?
-bool is_bracketed(const std::string& text) {
-  int depth = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
-    if (depth == 0) return i > 0 && i + 1 == text.size();
-  }
-  return false;
-}
-
 /// Accepts both "2,2" and "(2,2)".
 IntTuple tuple_of(const std::string& text) {
-  return with_caret(is_bracketed(text) ? text : "(" + text + ")",
-                    [](const std::string& t) { return parse_tuple(t); });
-}
-
-IntTuple swizzle_numbers(const std::string& text) {
-  try {
-    const IntTuple parts = parse_tuple(is_bracketed(text) ? text : "(" + text + ")");
-    if (parts.count == 3) return parts;
-  } catch (const ExpressionError&) {
-    // The parser's message is about layouts; only three numbers are possible here.
-  }
-  throw Error(Category::argument, "--swizzle takes three numbers", "BITS,BASE,SHIFT",
-              "'" + text + "'");
+  return shell::with_caret(bracketed(text), [](const std::string& t) { return parse_tuple(t); });
 }
 
 Drawn layout_of(const LayoutRequest& request) {
-  Drawn out = with_caret(request.spec, [](const std::string& text) {
+  Drawn out = shell::with_caret(request.spec, [](const std::string& text) {
     const LayoutValue value = eval_expression(text);
     return Drawn{composed_of(value, text), std::holds_alternative<Layout>(value)};
   });
   if (request.swizzle.empty()) return out;
   if (!out.plain)
     throw Error(Category::argument, "--swizzle needs a plain layout", "shape:stride", request.spec);
-  const IntTuple parts = swizzle_numbers(request.swizzle);
-  const auto small = [](index_t value) {
-    return static_cast<int>(std::clamp<index_t>(value, -1000, 1000));
-  };
-  const Swizzle swizzle(small(parts.leaf(0)), small(parts.leaf(1)), small(parts.leaf(2)));
-  return {ComposedLayout(swizzle, 0, out.composed.inner), false};
+  return {ComposedLayout(parse_swizzle(request.swizzle), 0, out.composed.inner), false};
 }
 
 /// The tile to mark: --tile at --at, the first one by default.
@@ -219,7 +182,7 @@ int show_layout(const shell::Context& context, const LayoutRequest& request) {
 
 int evaluate(const shell::Context& context, const std::string& text) {
   const std::string value =
-      with_caret(text, [](const std::string& t) { return to_string(eval_expression(t)); });
+      shell::with_caret(text, [](const std::string& t) { return to_string(eval_expression(t)); });
   if (context.json) context.print(shell::json_text({{"expression", text}, {"value", value}}));
   else context.print(value + "\n");
   return 0;
@@ -260,8 +223,7 @@ void add_layout(CLI::App& root, shell::Context& context) {
                   "Which tile to mark (default the first); without --tile: print the index of this "
                   "coordinate")
       ->type_name("COORDINATE");
-  app->add_option("--swizzle", request->swizzle, "Apply a swizzle after the layout")
-      ->type_name("BITS,BASE,SHIFT");
+  shell::add_swizzle(*app, request->swizzle, "Apply a swizzle after the layout");
   app->add_option("--thread-values", request->thread_values,
                   "With --svg: SPEC maps (thread,value) into a tile of this shape; draw which "
                   "thread owns which value")

@@ -5,7 +5,9 @@
 //   primary    := number | '?' | '(' expressions ')' | '<' expressions '>' | name '(' arguments ')'
 #include "tessera/layout/expression.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "expression_functions.hpp"
 #include "tessera/core/text.hpp"
@@ -287,6 +289,32 @@ IntTuple parse_tuple(std::string_view text) {
   if (const auto* tuple = std::get_if<IntTuple>(&value)) return *tuple;
   throw ExpressionError(cat("a tuple is needed, such as (4,8), not ", kind_of(value)), 0,
                         quoted(text));
+}
+
+std::string bracketed(std::string_view text) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (depth == 0 && i > 0 && i + 1 == text.size()) return std::string(text);
+    if (depth == 0) break;
+  }
+  return cat("(", text, ")");
+}
+
+Swizzle parse_swizzle(std::string_view text) {
+  std::optional<IntTuple> parts;
+  try {
+    parts = parse_tuple(bracketed(text));
+  } catch (const ExpressionError&) {
+    // Its message is about layouts; only three numbers are possible here.
+  }
+  if (!parts || parts->count != 3)
+    throw Error(Category::argument, "a swizzle is three numbers", "BITS,BASE,SHIFT",
+                cat("'", text, "'"));
+  const auto small = [&](int i) {
+    return static_cast<int>(std::clamp<index_t>(parts->leaf(i), -1000, 1000));
+  };
+  return Swizzle(small(0), small(1), small(2));
 }
 
 Tiler parse_tiler(std::string_view text) {

@@ -13,4 +13,14 @@ struct CaretError : Error {
   std::string picture;  ///< two lines: the text, and ^ below the error
 };
 
+/// Runs `read` on a part of the command line; reports an error in it with a caret and exit code 2.
+template <class Read>
+auto with_caret(const std::string& text, Read&& read) {
+  try {
+    return read(text);
+  } catch (const ExpressionError& error) {
+    throw CaretError(error, text);
+  }
+}
+
 }  // namespace tessera::shell

@@ -11,6 +11,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/text.hpp"
+#include "tessera/layout/parse.hpp"
 
 namespace tessera::shell {
 
@@ -275,6 +276,16 @@ CLI::Option* add_number(CLI::App& app, std::string flags, std::string type_name,
         target = value;
       },
       std::move(description), std::move(type_name));
+}
+
+CLI::Option* add_swizzle(CLI::App& app, std::string& target, std::string description) {
+  return add_checked(
+      app, "--swizzle",
+      [&target](const std::string& text) {
+        parse_swizzle(text);
+        target = text;
+      },
+      std::move(description), "BITS,BASE,SHIFT");
 }
 
 CLI::Option* add_threads(CLI::App& app, int& target) {

@@ -78,6 +78,8 @@ CLI::Option* add_number(CLI::App& app, std::string flags, std::string type_name,
                         double most, double& target, std::string description);
 /// A count of bytes above 0, such as 16GiB, 500MB or 4096.
 CLI::Option* add_bytes(CLI::App& app, std::string flags, index_t& target, std::string description);
+/// --swizzle BITS,BASE,SHIFT, as parse_swizzle() reads it.
+CLI::Option* add_swizzle(CLI::App& app, std::string& target, std::string description);
 /// --threads
 CLI::Option* add_threads(CLI::App& app, int& target);
 

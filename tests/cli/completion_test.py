@@ -10,7 +10,7 @@ import time
 
 import harness
 
-COMMANDS = ["multiply", "compare", "bench", "check", "explain", "puzzle", "layout", "doctor", "config", "completion", "help"]
+COMMANDS = ["multiply", "compare", "bench", "check", "explain", "puzzle", "layout", "banks", "mcp", "doctor", "config", "completion", "help"]
 
 
 def options_of(text):

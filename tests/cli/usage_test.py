@@ -8,7 +8,7 @@ import time
 
 import harness
 
-COMMANDS = ["multiply", "compare", "bench", "check", "explain", "puzzle", "layout", "doctor", "config", "completion", "help"]
+COMMANDS = ["multiply", "compare", "bench", "check", "explain", "puzzle", "layout", "banks", "mcp", "doctor", "config", "completion", "help"]
 TOPICS = ["algorithms", "environment", "exit-codes", "files", "layouts", "types"]
 
 

@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
-"""scripts/docs: every page is in the site, links lead somewhere, nothing is loaded from elsewhere, the start is light, search works."""
+"""scripts/docs: every page is in the site, links lead somewhere, nothing is loaded from elsewhere, the start is light, search works, the
+live page says what the command says."""
+import html
+import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import subprocess
@@ -13,12 +17,51 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import cases  # noqa: E402
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+TESSERA = cases.options.build / "bin/tessera"
 LOADED = re.compile(r'<(?:script|link|img|iframe)\b[^>]*?(?:src|href)="([^"]*)"')
 START = 300_000  # bytes, before the search is used
+LIVE = 500_000  # bytes of the live page's own files
+FIRST = 1000  # milliseconds until it can show something
+# Asks the page's own script a list of requests.
+ASKS = """<!doctype html><meta charset="utf-8"><pre id="said"></pre><script src="engine.js"></script><script src="live.js"></script><script>
+const ask = asking(new WebAssembly.Module(engineBytes()));
+const answer = (request) => { try { return ask(request); } catch (error) { return {refused: error.message, column: error.column}; } };
+const requests = %s, shown = answer(requests[0]), first = performance.now(), all = requests.map(answer);
+document.getElementById("said").textContent = JSON.stringify({all, first});
+</script>"""
+
+
+def random_pattern(pick):
+    """A request as the live page makes it: layouts, formulas, and mistakes in them."""
+    vector, dtype = pick.choice([(1, "f32"), (1, "f32"), (1, "f16"), (2, "f32"), (4, "f32"), (1, "f64"), (2, "f64"), (8, "f16"), (1, "i8"), (16, "i8")])
+    out = {"dtype": dtype, "vector": vector, "lanes": pick.choice([32, 32, pick.randint(1, 32)]), "along": 0, "at": "", "pad": 0, "swizzle": ""}
+    if pick.random() < 0.4:
+        layout = f"row_major({pick.randint(1, 9)},{pick.randint(1, 40)})(lane / 4, lane % 4)"
+        out["expression"] = pick.choice([f"{pick.randint(0, 70) * vector} * lane", f"lane * {pick.randint(1, 9)} % {pick.randint(1, 64)} * {vector}",
+                                         f"(lane ^ lane >> {pick.randint(0, 4)}) * {vector} + {pick.randint(0, 1)}", f"{layout} * {vector}", f"{layout} - 1",
+                                         "lane"] if pick.random() < 0.8
+                                        else ["lane / (lane - 7)", "lane + tid", "row_majr(4,4)(lane)"])
+        return out
+    rows, columns = pick.randint(1, 32), 8 * pick.randint(1, 6)
+    out["expression"] = pick.choice([f"row_major({rows},{columns})", f"col_major({rows},{columns})", f"({rows},(8,{columns // 8})):({columns},(1,8))",
+                                     f"composition(swizzle(2,2,3),({rows},{columns}):({columns},1))"] if pick.random() < 0.9
+                                    else [f"row_major({rows},", f"{rows}:{columns}"])
+    out["along"] = pick.randint(0, 1)
+    out["at"] = pick.choice(["", "", "", f"{pick.randint(0, rows)},0"])
+    bits = pick.randint(0, 3)
+    out.update(pick.choice([{}, {"pad": pick.choice([1, vector, vector]) * pick.randint(0, 4)}, {"swizzle": f"{bits},{vector.bit_length() - 1 + pick.randint(0, 1)},{bits + pick.randint(0, 2)}"},
+                            {"swizzle": "3,4,3"}]))
+    return out
 
 
 def run(*words, **environment):
     return subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=300, env=os.environ | environment, cwd=cases.ROOT)
+
+
+def browsed(address):
+    """The page as it is after its scripts have run."""
+    with tempfile.TemporaryDirectory() as profile:
+        return run(BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}", "--virtual-time-budget=30000", "--dump-dom", address).stdout
 
 
 class Site(unittest.TestCase):
@@ -74,12 +117,57 @@ class Site(unittest.TestCase):
         if BROWSER is None:
             self.skipTest("the site is NOT looked at in a browser: scripts/setup browser installs chromium")
         for words, page in (("check kernel CI", "Kernel checks in your CI in five minutes"), ("replace OpenBLAS NumPy", "The BLAS: Tessera's products in existing programs"), ("swizzle", "Layouts")):
-            with tempfile.TemporaryDirectory() as profile:
-                dom = run(BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}", "--virtual-time-budget=30000",
-                          "--dump-dom", f"{(self.site / 'index.html').as_uri()}?q={words.replace(' ', '%20')}").stdout
+            dom = browsed(f"{(self.site / 'index.html').as_uri()}?q={words.replace(' ', '%20')}")
             self.assertTrue(re.search(r"\d+ matching documents", dom), words)
             results = dom[dom.index("md-search-result__list"):dom.index("md-container")]
             self.assertIn(page, re.findall(r"<h1>(.*?)</h1>", re.sub(r"</?mark>", "", results)))
+
+    def test_the_live_page_says_what_the_command_says(self):
+        if "has no engine" in self.built.stderr:
+            self.skipTest("the live page is NOT tested: Debian's clang-14, lld-14, wasi-libc, libc++-14-dev-wasm32 and libclang-rt-14-dev-wasm32 are not all there")
+        self.assertLessEqual(sum(file.stat().st_size for file in (self.site / "live").iterdir()), LIVE)
+        if BROWSER is None:
+            self.skipTest("the live page is NOT looked at in a browser: scripts/setup browser installs chromium")
+        pick = random.Random(51)
+        requests = [random_pattern(pick) for _ in range(300)]
+        page = self.site / "live/asks.html"
+        page.write_text(ASKS % json.dumps(requests), encoding="utf-8")
+        self.addCleanup(page.unlink)
+        said = json.loads(html.unescape(re.search(r'<pre id="said">(.*?)</pre>', browsed(page.as_uri()), re.S)[1]))
+        self.assertLessEqual(said["first"], FIRST)
+        refused = 0
+        for request, answer in zip(requests, said["all"]):
+            with self.subTest(request):
+                words = [f"--{name}={value}" for name, value in request.items() if name != "expression" and value != ""]
+                done = run(TESSERA, "banks", request["expression"], "--json", *words)
+                if done.returncode != 0:
+                    self.assertEqual(done.returncode, 2, done.stderr)
+                    refused += 1
+                    message = answer["refused"].removeprefix("layout: ")
+                    self.assertIn(message, done.stderr)
+                    if answer["column"] >= 0:
+                        self.assertEqual(done.stderr.splitlines()[2], " " * answer["column"] + "^")
+                    continue
+                wanted = json.loads(done.stdout)
+                for cost in ("shared_load", "shared_store"):
+                    wanted[cost]["merged"] = wanted[cost].pop("basis") == "merging"
+                for name in ("pattern", "lane_bytes", "elements", "global", "shared_load", "shared_store"):
+                    self.assertEqual(answer[name], wanted[name], name)
+                self.assertEqual(answer["banks"].count("</text>") > 0, True)
+                if "lane" not in request["expression"]:
+                    drawn = json.loads(run(TESSERA, "layout", wanted["pattern"], "--json").stdout)
+                    self.assertEqual(answer["indices"], drawn["indices"])
+        self.assertTrue(30 < refused < 150, refused)
+
+    def test_the_live_page_shows_a_picture(self):
+        if "has no engine" in self.built.stderr or BROWSER is None:
+            self.skipTest("the live page is NOT looked at: no compiler for WebAssembly, or no browser")
+        dom = browsed(f"{(self.site / 'live.html').as_uri()}#expression=row_major(32,32)&pad=1")
+        self.assertIn("(32,32):(33,1): 32 lanes, 4 bytes each\nShared memory, load: 1 wavefront, no bank conflict", dom)
+        self.assertIn("lanes of a warp to banks in 1 wavefronts", dom)
+        self.assertRegex(dom, r'<pre id="mistake" hidden')
+        dom = browsed(f"{(self.site / 'live.html').as_uri()}#expression=row_major(32,")
+        self.assertRegex(dom, r'<pre id="mistake">a layout, number or function is missing here\nrow_major\(32,\n {13}\^</pre>')
 
     def test_says_what_is_missing(self):
         self.assertEqual(run("scripts/docs", "--fast").returncode, 2)
