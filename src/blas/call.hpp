@@ -55,7 +55,12 @@ constexpr int strided_position(int number) {
 constexpr int triangle_position(int number) {
   return number + (number >= 1 && number <= 3 ? 1 : 0);
 }
-enum class Form { plain, triangle, batch, strided };
+/// The same for products with offsets: offsetc comes before the sizes, an offset after each leading
+/// dimension.
+constexpr int offsets_position(int number) {
+  return number + (number > 2 ? 1 : 0) + (number > 8 ? 1 : 0) + (number > 10 ? 1 : 0);
+}
+enum class Form { plain, triangle, batch, strided, offsets };
 
 /// Reports the first illegal argument of a CBLAS call. Of a plain one and of one with a triangle as
 /// the reference CBLAS numbers them: order is 1 and all others come one later than in Fortran,
@@ -85,7 +90,9 @@ template <class Int>
   const int plain = first_illegal(roles), number = triangle ? triangle_position(plain) : plain;
   int position = 0;
   const auto say = [&](int own, const char* argument, index_t got, index_t least) {
-    position = 1 + (form == Form::strided ? strided_position(own) : own);
+    position = 1 + (form == Form::strided   ? strided_position(own)
+                    : form == Form::offsets ? offsets_position(own)
+                                            : own);
     std::snprintf(text, sizeof text, "argument %d (%s)%s is %lld, expected at least %lld", position,
                   argument, where, static_cast<long long>(got), static_cast<long long>(least));
   };

@@ -1,5 +1,6 @@
 // Illegal arguments: the numbers are those of the reference BLAS, the program's own xerbla_ is
 // called with them, and C stays as it was.
+// Over 400 lines: every test reads what the handlers, one set for the whole program, were told.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -47,6 +48,14 @@ void cblas_xerbla_64(std::int64_t number, const char* name, const char* form, ..
   va_end(values);
   reports.push_back({name, number, text});
 }
+
+void cblas_sbgemm(int, int, int, int, int, int, float, const void*, int, const void*, int, float,
+                  float*, int);
+void cblas_gemm_s8u8s32(int, int, int, int, int, int, int, float, const void*, int, std::int8_t,
+                        const void*, int, std::int8_t, float, std::int32_t*, int,
+                        const std::int32_t*);
+void cblas_dsyrk(int, int, int, int, int, double, const double*, int, double, double*, int);
+void cblas_dtrsm(int, int, int, int, int, int, int, double, const double*, int, double*, int);
 
 #define TESSERA_TEST_FORTRAN_STRIDED(name, T, Int)                                              \
   void name(const char*, const char*, const Int*, const Int*, const Int*, const T*, const T*,   \
@@ -121,6 +130,49 @@ TEST(BlasErrors, LegalCallsReportNothing) {
   dgemm({'N', 'N', 0, 2, 2, 1, 2, 1}, C);
   dgemm({'T', 'c', 2, 2, 0, 1, 2, 2}, C);
   EXPECT_TRUE(reports.empty());
+}
+
+TEST(BlasErrors, OtherProductsTellTheArgumentInWords) {
+  float c = 7;
+  double A[4] = {}, d[4] = {7, 7, 7, 7};
+  std::int32_t sum = 7;
+  const std::int32_t co = 0;
+  const std::uint8_t byte = 1;
+  const auto bytes = [&](int order, int offset, int m, int n) {
+    cblas_gemm_s8u8s32(order, kNone, kNone, offset, m, n, 1, 1, &byte, 1, 0, &byte, 1, 0, 0, &sum,
+                       2, &co);
+  };
+  const auto said = [](int number, const char* name, const char* text) {
+    const Report report = only_report();
+    EXPECT_EQ(report.number, number) << text;
+    EXPECT_EQ(report.name, name);
+    EXPECT_EQ(report.text, std::string(text) + "\n");
+  };
+  cblas_sbgemm(kRow, kNone, kNone, 1, 1, 2, 1, &byte, 1, &byte, 1, 0, &c, 1);
+  said(11, "cblas_sbgemm", "argument 9 (lda) is 1, expected at least 2");
+  bytes(kRow, 170, 1, 1);
+  said(4, "cblas_gemm_s8u8s32",
+       "argument 4 (offsetc) is 170, expected 171 (row), 172 (column) or 173 (fixed)");
+  bytes(kColumn, 173, 2, 1);
+  said(10, "cblas_gemm_s8u8s32", "argument 10 (lda) is 1, expected at least 2");
+  bytes(kColumn, 173, 1, -1);
+  said(6, "cblas_gemm_s8u8s32", "argument 6 (N) is -1, expected at least 0");
+  cblas_dsyrk(kRow, 0, kNone, 2, 2, 1, A, 2, 0, d, 2);
+  said(2, "cblas_dsyrk", "argument 2 (uplo) is 0, expected 121 (upper) or 122 (lower)");
+  cblas_dsyrk(kColumn, kUpper, kOnlyConj, 2, 2, 1, A, 2, 0, d, 2);
+  said(3, "cblas_dsyrk", "argument 3 (trans) is 114, expected 111, 112 or 113");
+  cblas_dsyrk(kRow, kUpper, kNone, 2, 3, 1, A, 2, 0, d, 2);
+  said(8, "cblas_dsyrk", "argument 8 (lda) is 2, expected at least 3");
+  // By rows netlib numbers the call that it makes of it: M and N exchanged.
+  cblas_dtrsm(kRow, 141, kUpper, kNone, 131, -2, 1, 1, A, 2, d, 2);
+  said(7, "cblas_dtrsm", "argument 6 (M) is -2, expected at least 0");
+  cblas_dtrsm(kColumn, 140, kUpper, kNone, 131, 2, 1, 1, A, 2, d, 2);
+  said(2, "cblas_dtrsm", "argument 2 (side) is 140, expected 141 (left) or 142 (right)");
+  cblas_dtrsm(kColumn, 142, kUpper, kNone, 131, 2, 1, 1, A, 1, d, 1);
+  said(12, "cblas_dtrsm", "argument 12 (ldb) is 1, expected at least 2");
+  EXPECT_EQ(c, 7);
+  EXPECT_EQ(sum, 7);
+  EXPECT_EQ(d[0], 7);
 }
 
 TEST(BlasErrors, CblasTellsTheArgumentInWords) {

@@ -51,6 +51,8 @@ class Library(libraries.BlasTest):
         forms = {"FORTRAN": ("{}_", "{}_64_"), "C": ("cblas_{}", "cblas_{}_64", "cblas_{}64_")}
         expected = {form.format(stem) for kind, stem in forwarded for form in forms[kind]}
         expected |= {form.format(x + stem) for x in "sdcz" for stem in ("gemmt", "gemmtr") for kind in forms for form in forms[kind]}
+        expected |= {form.format(stem) for stem in ("sbgemm", "shgemm", "gemm_bf16bf16f32", "gemm_f16f16f32", "gemm_s8u8s32")
+                     for kind in forms for form in forms[kind]}
         for stem in [x + name for x in "sdcz" for name in ("syrk", "trsm", "trmm")] + ["cherk", "zherk"]:
             own = {form.format(stem) for kind in forms for form in forms[kind]}
             expected |= own | {f"scipy_{name}" for name in own if name != f"cblas_{stem}_64"}
