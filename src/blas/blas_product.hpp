@@ -6,6 +6,7 @@
 #include <complex>
 #include <type_traits>
 
+#include "base/complex_sums.hpp"
 #include "cpu/gemm_route.hpp"
 #include "tessera/core/config.hpp"
 #include "tessera/core/parallel.hpp"
@@ -32,18 +33,6 @@ struct Product {
   int threads;            ///< upper limit; 0: the default
   Arithmetic arithmetic;  ///< of real products
 };
-
-template <class R>
-R scaled(R factor, R x) {
-  return factor * x;
-}
-/// A real factor only scales both parts, so that it does not turn infinities into NaN.
-template <class R>
-std::complex<R> scaled(std::complex<R> factor, std::complex<R> x) {
-  const R a = factor.real(), b = factor.imag();
-  if (b == R{0}) return {a * x.real(), a * x.imag()};
-  return {a * x.real() - b * x.imag(), a * x.imag() + b * x.real()};
-}
 
 /// C = beta * C; C is not read where beta = 0.
 template <class T>

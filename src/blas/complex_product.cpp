@@ -192,14 +192,10 @@ class Worker {
   /// A row of C from two rows of sums.
   void finish(const R* sums, index_t cols, std::complex<R>* C) const {
     const R* imaginary = sums + 2 * cols;  // sums with the imaginary parts of A
-    const bool of_a = p_.A.conjugate, of_b = p_.B.conjugate;
-    const auto sum = [&](index_t j) -> std::complex<R> {
-      const R rr = sums[2 * j], ri = sums[2 * j + 1], ir = imaginary[2 * j],
-              ii = imaginary[2 * j + 1];
-      // Subtracted from 0, so that the conjugate of a zero is +0, whichever factors are conjugated.
-      return {of_a == of_b ? rr - ii : rr + ii, of_a   ? (of_b ? (R{0} - ri) : ri) - ir
-                                                : of_b ? ir - ri
-                                                       : ri + ir};
+    const ComplexSums conjugates{p_.A.conjugate, p_.B.conjugate};
+    const auto sum = [&](index_t j) {
+      return conjugates.combined(sums[2 * j], sums[2 * j + 1], imaginary[2 * j],
+                                 imaginary[2 * j + 1]);
     };
     const std::complex<R> alpha = p_.alpha, beta = p_.beta;
     if (alpha == R{1} && beta == R{0}) {

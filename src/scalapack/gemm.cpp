@@ -1,169 +1,30 @@
-// psgemm_ and pdgemm_ for programs that use ScaLAPACK, by link order or LD_PRELOAD. The
+// p{s,d,c,z}gemm_ for programs that use ScaLAPACK, by link order or LD_PRELOAD. The
 // block-cyclic distribution becomes one of parts: rows and columns of C in the order of the grid,
 // so that each process has one part of C, and k in its own order, so that the sums have the same
 // bits on any grid. multiply_parts() then weighs keeping C in place against other boxes. Whatever
-// is not plainly a product (wrong arguments, empty extents, replicated matrices) goes to the
-// program's ScaLAPACK.
-#include <dlfcn.h>
-#include <mpi.h>
-
-#include <algorithm>
-#include <array>
+// is not plainly a product (wrong arguments, empty extents, replicated matrices), and a product for
+// which ScaLAPACK sends less, goes to the program's ScaLAPACK.
+#include <complex>
 #include <cstdio>
 #include <cstdlib>
-#include <numeric>
 
+#include "base/complex_sums.hpp"
 #include "mpi/plugin.h"
-#include "scale/distributed_parts.hpp"
 #include "scale/mpi_transport.hpp"
+#include "windows.hpp"
 
 namespace tessera::scale {
 
 namespace {
 
-/// How indices are dealt out: blocks of `block`, the first one of `begin`, to processes from
-/// `first` on.
-struct Cyclic {
-  int begin, block, first;
-};
-
-struct Descriptor {
-  bool is_known = false;
-  int context, rows, cols, leading;
-  Cyclic down, across;
-};
-
-/// The two kinds of ScaLAPACK's descriptors: 1, and that of the PBLAS with a first block of its
-/// own.
-Descriptor descriptor(const int* d) {
-  if (d[0] == 1) return {true, d[1], d[2], d[3], d[8], {d[4], d[4], d[6]}, {d[5], d[5], d[7]}};
-  if (d[0] == 2) return {true, d[1], d[2], d[3], d[10], {d[4], d[6], d[8]}, {d[5], d[7], d[9]}};
-  return {};
-}
-
-struct Grid {
-  int down = 0, across = 0, row = -1, col = -1;
-};
-
-template <class Function>
-Function* symbol(void* where, const char* name) {
-  return reinterpret_cast<Function*>(dlsym(where, name));
-}
-
-/// One extent of a product along one extent of a matrix: for each index its owner among the rows
-/// (or columns) of the grid, and its place in the owner's memory.
-struct Axis {
-  std::vector<int> owner, place;
-};
-
-Axis axis_of(int from, int count, const Cyclic& dealt, int processes) {
-  Axis out;
-  for (int at = from; at < from + count; ++at) {
-    const int later = at - dealt.begin;  // behind the first block
-    const int number = later < 0 ? 0 : 1 + later / dealt.block;
-    const int before = number / processes;  // blocks of the same owner
-    const bool has_first = number % processes == 0 && number > 0;
-    out.owner.push_back((number + dealt.first) % processes);
-    out.place.push_back(before * dealt.block + (has_first ? dealt.begin - dealt.block : 0) +
-                        (later < 0 ? at : later % dealt.block));
-  }
-  return out;
-}
-
-/// Indices that one owner has side by side, in the order of the product: [begin, end).
-struct Run {
-  index_t begin, end;
-  int owner, place;
-};
-
-std::vector<Run> runs_of(const Axis& axis, const std::vector<int>& order) {
-  std::vector<Run> out;
-  for (std::size_t n = 0; n < order.size(); ++n) {
-    const auto at = static_cast<std::size_t>(order[n]);
-    const auto position = static_cast<index_t>(n);
-    const bool goes_on = !out.empty() && out.back().owner == axis.owner[at] &&
-                         out.back().place + (position - out.back().begin) == axis.place[at];
-    if (goes_on) out.back().end = position + 1;
-    else out.push_back({position, position + 1, axis.owner[at], axis.place[at]});
-  }
-  return out;
-}
-
-/// Indices by their owners.
-std::vector<int> grouped(const Axis& axis) {
-  std::vector<int> order(axis.owner.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return axis.owner[static_cast<std::size_t>(a)] < axis.owner[static_cast<std::size_t>(b)];
-  });
-  return order;
-}
-
-/// The part of a matrix that a product uses.
 template <class T>
-struct Window {
-  T* data;
-  Descriptor d;
-  int row, col;  ///< of its first element, from 0
-  bool transposed = false;
-
-  bool is_plain(const Grid& grid, int rows, int cols) const {
-    if (transposed) std::swap(rows, cols);
-    const auto is_dealt = [](const Cyclic& c, int processes) {
-      return c.begin > 0 && c.block > 0 && c.first >= 0 && c.first < processes;
-    };
-    return d.is_known && row >= 0 && col >= 0 && row + rows <= d.rows && col + cols <= d.cols &&
-           is_dealt(d.down, grid.down) && is_dealt(d.across, grid.across);
-  }
-  /// Is there memory for this process's rows? Others may have fewer.
-  bool has_room(const Grid& grid) const {
-    const Axis all = axis_of(0, d.rows, d.down, grid.down);
-    int own = 0;
-    for (const int owner : all.owner) own += owner == grid.row ? 1 : 0;
-    return d.leading >= std::max(1, own);
-  }
-  Axis axis(bool rows_of_product, int count, const Grid& grid) const {
-    return rows_of_product != transposed ? axis_of(row, count, d.down, grid.down)
-                                         : axis_of(col, count, d.across, grid.across);
-  }
+struct RealOf {
+  using type = T;
 };
-
-/// The parts of a window, for all ranks into `all` and for this one into `own`.
-template <class T, class M>
-void add_parts(const Window<T>& window, const std::vector<Run>& rows, const std::vector<Run>& cols,
-               const Grid& grid, std::vector<Named>& all, Distributed<M>& own) {
-  for (const Run& i : rows) {
-    for (const Run& j : cols) {
-      const Run &row = window.transposed ? j : i, &col = window.transposed ? i : j;
-      all.push_back({{i.begin, i.end, j.begin, j.end}, row.owner * grid.across + col.owner});
-      if (row.owner != grid.row || col.owner != grid.col) continue;
-      T* const first = window.data + row.place + static_cast<index_t>(col.place) * window.d.leading;
-      const index_t leading = window.d.leading;
-      own.parts.push_back({i.begin, j.begin,
-                           M{first, own.dtype, i.end - i.begin, j.end - j.begin,
-                             window.transposed ? leading : 1, window.transposed ? 1 : leading}});
-    }
-  }
-}
-
-/// The grid of a context, and its communicator, whose ranks are the grid's processes row by row.
-bool find_grid(int context, Grid& grid, MPI_Comm& communicator) {
-  static auto* const info =
-      symbol<void(int, int*, int*, int*, int*)>(RTLD_DEFAULT, "Cblacs_gridinfo");
-  static auto* const get = symbol<void(int, int, int*)>(RTLD_DEFAULT, "Cblacs_get");
-  static auto* const handle = symbol<MPI_Comm(int)>(RTLD_DEFAULT, "Cblacs2sys_handle");
-  if (info == nullptr || get == nullptr || handle == nullptr || context < 0) return false;
-  info(context, &grid.down, &grid.across, &grid.row, &grid.col);
-  if (grid.row < 0 || grid.col < 0) return false;
-  constexpr int kSystemContext = 10;
-  int number = -1;
-  get(context, kSystemContext, &number);
-  communicator = handle(number);
-  int rank = -1, ranks = 0;
-  return MPI_Comm_rank(communicator, &rank) == MPI_SUCCESS &&
-         MPI_Comm_size(communicator, &ranks) == MPI_SUCCESS && ranks == grid.down * grid.across &&
-         rank == grid.row * grid.across + grid.col;
-}
+template <class R>
+struct RealOf<std::complex<R>> {
+  using type = R;
+};
 
 bool is_letter(char given, char letter) { return given == letter || given == letter + 32; }
 
@@ -171,6 +32,68 @@ int threads_of_rank() {
   const char* const text = std::getenv("OMP_NUM_THREADS");
   return text == nullptr ? 1 : std::max(1, std::atoi(text));
 }
+
+/// The matrices of a product as the ranks have them. A complex element is two rows of A, two
+/// columns of B, and both of C, whose four sums are combined at the end: the same sums as in
+/// zgemm_.
+template <class T>
+struct Operands {
+  using Real = typename RealOf<T>::type;
+  static constexpr bool kIsComplex = !std::is_same_v<T, Real>;
+  static constexpr index_t kReals = kIsComplex ? 2 : 1;
+  static constexpr DType kType = dtype_of<Real>();
+
+  Operands(index_t M, index_t N, index_t K)
+      : A{kReals * M, K, kType, {}},
+        B{K, kReals * N, kType, {}},
+        C{kReals * M, kReals * N, kType, {}} {}
+
+  Owners owners;
+  Distributed<ConstMatrix> A, B;
+  Distributed<Matrix> C;
+  std::vector<std::vector<Real>> memory;  ///< copies and sums
+  std::vector<T*> results;                ///< by part of C: its first complex element
+
+  /// Lines of a factor, rows of A or columns of B, as (lines, K). `is_along`: neighbours in memory
+  /// are of neighbouring lines, else of one line.
+  ConstMatrix lines(const T* first, index_t count, index_t depth, index_t leading, bool is_along) {
+    const auto* const reals = reinterpret_cast<const Real*>(first);
+    if constexpr (!kIsComplex)
+      return {reals, kType, count, depth, is_along ? 1 : leading, is_along ? leading : 1};
+    if (is_along) return {reals, kType, 2 * count, depth, 1, 2 * leading};
+    Real* const copy = memory.emplace_back(static_cast<std::size_t>(2 * count * depth)).data();
+    for (index_t line = 0; line < count; ++line)
+      for (index_t k = 0; k < depth; ++k)
+        for (index_t part = 0; part < 2; ++part)
+          copy[2 * (line + k * count) + part] = reals[2 * (k + line * leading) + part];
+    return {copy, kType, 2 * count, depth, 1, 2 * count};
+  }
+
+  /// Where the sums of a part of C go: to its place, or to memory of their own.
+  Matrix sums(T* first, index_t rows, index_t cols, index_t leading) {
+    if constexpr (!kIsComplex) return {first, kType, rows, cols, 1, leading};
+    results.push_back(first);
+    Real* const data = memory.emplace_back(static_cast<std::size_t>(4 * rows * cols)).data();
+    return {data, kType, 2 * rows, 2 * cols, 2 * cols, 1};
+  }
+
+  /// C = alpha * sums + beta * C of complex elements.
+  void combine(ComplexSums conjugates, T alpha, T beta, index_t leading) const {
+    for (std::size_t n = 0; n < results.size(); ++n) {
+      const Matrix& m = C.parts[n].data;
+      for (index_t i = 0; i < m.rows / 2; ++i) {
+        const Real* const re = static_cast<const Real*>(m.data) + 2 * i * m.row_stride;
+        const Real* const im = re + m.row_stride;
+        for (index_t j = 0; j < m.cols / 2; ++j) {
+          T& c = results[n][i + j * leading];
+          const T sum = conjugates.combined(re[2 * j], re[2 * j + 1], im[2 * j], im[2 * j + 1]);
+          const T product = alpha == T{1} ? sum : scaled(alpha, sum);
+          c = beta == T{0} ? product : product + scaled(beta, c);
+        }
+      }
+    }
+  }
+};
 
 /// Computes the product; false, with nothing done, if ScaLAPACK should do it.
 template <class T>
@@ -187,24 +110,46 @@ bool multiply(const Window<const T>& a, const Window<const T>& b, const Window<T
   });
   const bool has_room = a.has_room(grid) && b.has_room(grid) && c.has_room(grid);
   if (transport.least(has_room ? 1 : 0) == 0) return false;
+  const FactorAxes lines_a{a.axis(true, M, grid), a.axis(false, K, grid), !a.transposed};
+  const FactorAxes lines_b{b.axis(false, N, grid), b.axis(true, K, grid), b.transposed};
   const std::vector<int> m = grouped(c.axis(true, M, grid)), n = grouped(c.axis(false, N, grid));
   std::vector<int> k(static_cast<std::size_t>(K));
   std::iota(k.begin(), k.end(), 0);
-  Owners owners;
-  const DType dtype = dtype_of<T>();
-  Distributed<ConstMatrix> A{M, K, dtype, {}}, B{K, N, dtype, {}};
-  Distributed<Matrix> C{M, N, dtype, {}};
-  add_parts(a, runs_of(a.axis(true, M, grid), m), runs_of(a.axis(false, K, grid), k), grid,
-            owners.a, A);
-  add_parts(b, runs_of(b.axis(true, K, grid), k), runs_of(b.axis(false, N, grid), n), grid,
-            owners.b, B);
-  add_parts(c, runs_of(c.axis(true, M, grid), m), runs_of(c.axis(false, N, grid), n), grid,
-            owners.c, C);
+  using Product = Operands<T>;
+  constexpr index_t kReals = Product::kReals;
+  Product p(M, N, K);
+  each_part(a, runs_of(lines_a.lines, m), runs_of(lines_a.k, k), grid, {kReals, 1}, p.owners.a,
+            [&](const Run& i, const Run& j, const T* first) {
+              p.A.parts.push_back(
+                  {kReals * i.begin, j.begin,
+                   p.lines(first, i.end - i.begin, j.end - j.begin, a.d.leading, !a.transposed)});
+            });
+  each_part(b, runs_of(lines_b.k, k), runs_of(lines_b.lines, n), grid, {1, kReals}, p.owners.b,
+            [&](const Run& i, const Run& j, const T* first) {
+              p.B.parts.push_back({i.begin, kReals * j.begin,
+                                   transposed(p.lines(first, j.end - j.begin, i.end - i.begin,
+                                                      b.d.leading, b.transposed))});
+            });
+  each_part(c, runs_of(c.axis(true, M, grid), m), runs_of(c.axis(false, N, grid), n), grid,
+            {kReals, kReals}, p.owners.c, [&](const Run& i, const Run& j, T* first) {
+              p.C.parts.push_back({kReals * i.begin, kReals * j.begin,
+                                   p.sums(first, i.end - i.begin, j.end - j.begin, c.d.leading)});
+            });
   Options options;
   options.threads = threads_of_rank();
-  multiply_parts(transport, plan_of_parts(A, B, C, alpha, beta, options), owners, A,
-                 a.transposed ? Order::c : Order::fortran, B,
-                 b.transposed ? Order::c : Order::fortran, C);
+  const bool rows_of_a = Product::kIsComplex || !a.transposed;  // neighbours in memory
+  const bool columns_of_b = Product::kIsComplex || b.transposed;
+  const double factor = Product::kIsComplex ? 1 : std::real(alpha);
+  const double theirs = std::min(elements_sent_with(lines_a, lines_b, grid),
+                                 elements_sent_with(lines_b, lines_a, grid));
+  const Plan plan =
+      plan_of_parts(p.A, p.B, p.C, factor, Product::kIsComplex ? 0 : std::real(beta), options);
+  if (!multiply_parts(transport, plan, p.owners, p.A, rows_of_a ? Order::fortran : Order::c, p.B,
+                      columns_of_b ? Order::c : Order::fortran, p.C,
+                      theirs * static_cast<double>(sizeof(T))))
+    return false;
+  if constexpr (Product::kIsComplex)
+    p.combine({a.conjugate, b.conjugate}, alpha, beta, c.d.leading);
   return true;
 }
 
@@ -221,8 +166,9 @@ void gemm(const char* name, const char* transa, const char* transb, const int* m
   const bool turn_a = is_letter(*transa, 'T') || is_letter(*transa, 'C');
   const bool turn_b = is_letter(*transb, 'T') || is_letter(*transb, 'C');
   if ((turn_a || is_letter(*transa, 'N')) && (turn_b || is_letter(*transb, 'N'))) {
-    const Window<const T> A{a, descriptor(desca), *ia - 1, *ja - 1, turn_a},
-        B{b, descriptor(descb), *ib - 1, *jb - 1, turn_b};
+    const Window<const T> A{a,      descriptor(desca),      *ia - 1, *ja - 1,
+                            turn_a, is_letter(*transa, 'C')},
+        B{b, descriptor(descb), *ib - 1, *jb - 1, turn_b, is_letter(*transb, 'C')};
     const Window<T> C{c, descriptor(descc), *ic - 1, *jc - 1};
     if (multiply(A, B, C, *m, *n, *k, *alpha, *beta)) return;
   }
@@ -239,28 +185,20 @@ void gemm(const char* name, const char* transa, const char* transb, const int* m
 
 }  // namespace tessera::scale
 
-extern "C" {
+// The complex types of Fortran have the layout of those of C++, but no linkage of C.
+#define TESSERA_PGEMM(name, T)                                                                  \
+  extern "C" [[gnu::visibility("default")]] void name(                                          \
+      const char* transa, const char* transb, const int* m, const int* n, const int* k,         \
+      const void* alpha, const void* a, const int* ia, const int* ja, const int* desca,         \
+      const void* b, const int* ib, const int* jb, const int* descb, const void* beta, void* c, \
+      const int* ic, const int* jc, const int* descc) {                                         \
+    tessera::scale::gemm(#name, transa, transb, m, n, k, static_cast<const T*>(alpha),          \
+                         static_cast<const T*>(a), ia, ja, desca, static_cast<const T*>(b), ib, \
+                         jb, descb, static_cast<const T*>(beta), static_cast<T*>(c), ic, jc,    \
+                         descc);                                                                \
+  }
 
-[[gnu::visibility("default")]] void pdgemm_(const char* transa, const char* transb, const int* m,
-                                            const int* n, const int* k, const double* alpha,
-                                            const double* a, const int* ia, const int* ja,
-                                            const int* desca, const double* b, const int* ib,
-                                            const int* jb, const int* descb, const double* beta,
-                                            double* c, const int* ic, const int* jc,
-                                            const int* descc) {
-  tessera::scale::gemm("pdgemm_", transa, transb, m, n, k, alpha, a, ia, ja, desca, b, ib, jb,
-                       descb, beta, c, ic, jc, descc);
-}
-
-[[gnu::visibility("default")]] void psgemm_(const char* transa, const char* transb, const int* m,
-                                            const int* n, const int* k, const float* alpha,
-                                            const float* a, const int* ia, const int* ja,
-                                            const int* desca, const float* b, const int* ib,
-                                            const int* jb, const int* descb, const float* beta,
-                                            float* c, const int* ic, const int* jc,
-                                            const int* descc) {
-  tessera::scale::gemm("psgemm_", transa, transb, m, n, k, alpha, a, ia, ja, desca, b, ib, jb,
-                       descb, beta, c, ic, jc, descc);
-}
-
-}  // extern "C"
+TESSERA_PGEMM(psgemm_, float)
+TESSERA_PGEMM(pdgemm_, double)
+TESSERA_PGEMM(pcgemm_, std::complex<float>)
+TESSERA_PGEMM(pzgemm_, std::complex<double>)

@@ -128,10 +128,10 @@ Plan plan_of_parts(const Distributed<ConstMatrix>& A, const Distributed<ConstMat
   return make_plan(problem, packed);
 }
 
-void multiply_parts(Transport& ranks, const Plan& plan, const Owners& owners,
+bool multiply_parts(Transport& ranks, const Plan& plan, const Owners& owners,
                     const Distributed<ConstMatrix>& A, Order order_a,
-                    const Distributed<ConstMatrix>& B, Order order_b,
-                    const Distributed<Matrix>& C) {
+                    const Distributed<ConstMatrix>& B, Order order_b, const Distributed<Matrix>& C,
+                    double most_sent) {
   Request request;
   request.shape = {C.rows, C.cols, A.cols};
   request.types = types_of(A.dtype);
@@ -141,6 +141,7 @@ void multiply_parts(Transport& ranks, const Plan& plan, const Owners& owners,
   request.memory = index_t{1} << 60;
   const bool is_paired = A.dtype == DType::bf16 || B.dtype == DType::bf16;
   const Chosen best = chosen(request, owners, is_paired ? kDepthUnit : 1);
+  if (best.plan.sent > most_sent) return false;
   const Held a = held(best.a, A, ranks.rank(), order_a), b = held(best.b, B, ranks.rank(), order_b);
 
   std::vector<const LocalPart<Matrix>*> own(best.c.all.size());
@@ -162,6 +163,7 @@ void multiply_parts(Transport& ranks, const Plan& plan, const Owners& owners,
   RankProduct product{&best.plan, plan, {}, {}, {}, {}};
   product.held_a = &a, product.held_b = &b, product.c = &c;
   run_rank(product, ranks);
+  return true;
 }
 
 }  // namespace tessera::scale

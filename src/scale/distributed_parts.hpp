@@ -3,6 +3,8 @@
 // it.
 #pragma once
 
+#include <limits>
+
 #include "shares.hpp"
 #include "tessera/io/array.hpp"
 #include "tessera/scale/distributed.hpp"
@@ -20,12 +22,14 @@ struct Owners {
   std::vector<Named> a, b, c;
 };
 
-/// Chooses the boxes for which least is sent, and runs them. `plan`: of the whole product on the
-/// packed path. The elements of A travel in the order `order_a`, row by row (c) or column by
-/// column, those of B in `order_b`.
-void multiply_parts(Transport& ranks, const Plan& plan, const Owners& owners,
+/// Chooses the boxes for which least is sent, and runs them; false, with nothing sent, where that
+/// is more than `most_sent` bytes of all ranks together. `plan`: of the whole product on the packed
+/// path. The elements of A travel in the order `order_a`, row by row (c) or column by column, those
+/// of B in `order_b`.
+bool multiply_parts(Transport& ranks, const Plan& plan, const Owners& owners,
                     const Distributed<ConstMatrix>& A, Order order_a,
-                    const Distributed<ConstMatrix>& B, Order order_b, const Distributed<Matrix>& C);
+                    const Distributed<ConstMatrix>& B, Order order_b, const Distributed<Matrix>& C,
+                    double most_sent = std::numeric_limits<double>::infinity());
 
 /// The plan of the packed path for a product of distributed matrices.
 Plan plan_of_parts(const Distributed<ConstMatrix>& A, const Distributed<ConstMatrix>& B,
