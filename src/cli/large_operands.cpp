@@ -1,8 +1,11 @@
 // Large operands: see large_operands.hpp.
 #include "large_operands.hpp"
 
+#include <filesystem>
+
 #include "conversion.hpp"
 #include "operand.hpp"
+#include "shell/build_info.hpp"
 #include "shell/write_file.hpp"
 #include "tessera/core/text.hpp"
 
@@ -121,6 +124,33 @@ Sources sources_of(const MultiplyRequest& request, const LargeOperands& in) {
   return out;
 }
 
+nlohmann::ordered_json question_of(const MultiplyRequest& request, const LargeOperands& in,
+                                   const Plan& plan, const scale::Schedule& s, int ranks) {
+  nlohmann::ordered_json out = {
+      {"--memory", bytes_text(request.memory)},
+      {"A", in.a.identity()},
+      {"B", in.b.identity()},
+      {"ranks", ranks},
+      {"C0", in.c0 ? in.c0->identity() : ""},
+      {"shape", {s.shape.M, s.shape.N, s.shape.K}},
+      {"transposed", {request.transpose_a, request.transpose_b}},
+      {"type", name(in.types.out)},
+      {"alpha and beta", {cat(plan.problem.alpha), cat(plan.problem.beta)}},
+      {"algorithm", cat(plan.algorithm, " ", to_string(plan.tile))},
+      {"blocks", {scale::name(s.resident), s.block_m, s.block_n, s.depth}},
+      {"version", shell::version_text().substr(0, shell::version_text().find('\n'))}};
+  // Sums of bf16 are rounded as the instructions do it.
+  if (in.types.in_a == DType::bf16) out["processor"] = shell::instruction_sets();
+  return out;
+}
+
+std::string path_in_blocks(const MultiplyRequest& request) {
+  namespace fs = std::filesystem;
+  const bool is_link =
+      request.resume && fs::is_symlink(request.output) && fs::exists(request.output);
+  return is_link ? fs::canonical(request.output).string() : request.output;
+}
+
 scale::Request scale_request(const LargeOperands& in, const Plan& plan, index_t memory) {
   const index_t kept = in.a.memory() + in.b.memory() + (in.c0 ? in.c0->memory() : 0);
   if (kept >= memory)
@@ -133,7 +163,8 @@ scale::Request scale_request(const LargeOperands& in, const Plan& plan, index_t 
   out.types = in.types;
   out.memory = memory - kept;
   out.reads_c0 = in.c0.has_value();
-  if (plan.algorithm != "packed") out.chains = scale::Chains::whole;
+  // Kernels of the ladder compute each chain in one call; integers need no chains.
+  if (plan.algorithm != "packed" && in.types.in_a != DType::i32) out.chains = scale::Chains::whole;
   return out;
 }
 

@@ -2,6 +2,7 @@
 // ranks: files of which only headers are read, their types, and the plan of the kernels.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "multiply_inputs.hpp"
@@ -29,6 +30,14 @@ Plan plan_of_blocks(const MultiplyRequest& request, const LargeOperands& in);
 
 /// Throws Error(argument) for options that cannot be combined with `what`, "--memory".
 void check_large_request(const MultiplyRequest& request, std::string_view what);
+
+/// All that the blocks of the output depend on, for the journal of --resume. `schedule`: that of
+/// this rank.
+nlohmann::ordered_json question_of(const MultiplyRequest& request, const LargeOperands& in,
+                                   const Plan& plan, const scale::Schedule& schedule,
+                                   int ranks = 1);
+/// The path of the output: with --resume, that of the file which a link names.
+std::string path_in_blocks(const MultiplyRequest& request);
 
 /// What the plan of scale is made from, with this memory for each rank. Files that cannot be read
 /// in slices take a part of it.

@@ -126,12 +126,15 @@ void take_gram(MultiplyRequest& request) {
 }
 
 int run_multiply(const shell::Context& context, const MultiplyRequest& request) {
-  if (scale::is_launched()) return multiply_on_ranks(context, request);
-  check_request(context, request);
+  const auto check = [&] {
+    check_request(context, request);
+    if (request.selects()) check_selection(request);
+  };
+  if (scale::is_launched()) return multiply_on_ranks(context, request, check);
+  check();
   const WriteOptions write{
       .format = request.format.empty() ? Format::automatic : parse_format(request.format),
       .overwrite = request.force ? Overwrite::replace : Overwrite::refuse};
-  if (request.selects()) check_selection(request);
   // refused now, not after hours of work
   if (!request.dry_run) check_output(request.output, write);
   if (request.selects() && request.memory == 0) return multiply_selected(context, request);

@@ -35,26 +35,6 @@ nlohmann::ordered_json bytes_json(double read, double planned, double written) {
   return {{"read", read}, {"planned_read", planned}, {"written", written}};
 }
 
-/// All that the bytes of the output depend on.
-nlohmann::ordered_json question_of(const MultiplyRequest& request, const LargeOperands& in,
-                                   const Plan& plan, const scale::Schedule& s) {
-  nlohmann::ordered_json out = {
-      {"--memory", bytes_text(request.memory)},
-      {"A", in.a.identity()},
-      {"B", in.b.identity()},
-      {"C0", in.c0 ? in.c0->identity() : ""},
-      {"shape", {s.shape.M, s.shape.N, s.shape.K}},
-      {"transposed", {request.transpose_a, request.transpose_b}},
-      {"type", name(in.types.out)},
-      {"alpha and beta", {cat(plan.problem.alpha), cat(plan.problem.beta)}},
-      {"algorithm", cat(plan.algorithm, " ", to_string(plan.tile))},
-      {"blocks", {scale::name(s.resident), s.block_m, s.block_n, s.depth}},
-      {"version", shell::version_text().substr(0, shell::version_text().find('\n'))}};
-  // Sums of bf16 are rounded as the instructions do it.
-  if (in.types.in_a == DType::bf16) out["processor"] = shell::instruction_sets();
-  return out;
-}
-
 /// The output in blocks, with the journal that --resume needs.
 class Output {
  public:
@@ -68,10 +48,7 @@ class Output {
           detail::make_row_selector(selection_of(request), in.types.sum, in.a.rows(), in.b.cols());
       return;
     }
-    namespace fs = std::filesystem;
-    const bool is_link =
-        request.resume && fs::is_symlink(request.output) && fs::exists(request.output);
-    const std::string path = is_link ? fs::canonical(request.output).string() : request.output;
+    const std::string path = path_in_blocks(request);
     if (request.resume) journal_.emplace(path, question_of(request, in, plan, schedule));
     blocks_.emplace(path, in.types.out, in.a.rows(), in.b.cols(),
                     request.force ? Overwrite::replace : Overwrite::refuse,
@@ -100,11 +77,7 @@ class Output {
     }
     product.write = [this](const Array& part, index_t row, index_t col) {
       blocks_->write(part, row, col);
-      const auto bytes = static_cast<std::size_t>(part.cols() * size_of(part.dtype()));
-      for (index_t i = 0; journal_ && i < part.rows(); ++i)
-        checksum_ = io::checksum(
-            static_cast<const std::byte*>(part.data()) + static_cast<std::size_t>(i) * bytes, bytes,
-            checksum_);
+      if (journal_) checksum_ = checksum_of(part, checksum_);
     };
     product.is_finished = [this](index_t n) { return finished_[static_cast<std::size_t>(n)]; };
     product.finished = [this](index_t n) {

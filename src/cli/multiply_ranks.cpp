@@ -1,6 +1,5 @@
-// A product on the ranks of MPI: see multiply_ranks.hpp. What can fail on each rank alone comes in
-// phases, after each of which the ranks agree whether to go on; then the job ends with the line of
-// the first rank that failed.
+// A product on the ranks of MPI: see multiply_ranks.hpp and, for errors of single ranks,
+// rank_job.hpp.
 #include "multiply_ranks.hpp"
 
 #include <fmt/format.h>
@@ -8,66 +7,25 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstring>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "io/block_output.hpp"
 #include "io/checksum.hpp"
-#include "large_operands.hpp"
+#include "multiply_selected.hpp"
 #include "process/clock.hpp"
-#include "scale/mpi_transport.hpp"
-#include "scale/rank_product.hpp"
+#include "rank_output.hpp"
 #include "shell/build_info.hpp"
 #include "shell/json_text.hpp"
 #include "shell/progress.hpp"
 #include "shell/suggest.hpp"
 #include "shell/write_file.hpp"
+#include "speeds.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::cli {
 
 namespace {
-
-/// The job ends with this code; its line has been written.
-struct JobEnded {
-  int code;
-};
-
-class Job {
- public:
-  explicit Job(const shell::Context& context)
-      : context_(context),
-        transport_([&context](const std::string& text) { context.error(text); }) {}
-  scale::MpiTransport& transport() { return transport_; }
-  int rank() const { return transport_.rank(); }
-  bool is_first() const { return rank() == 0; }
-
-  /// Runs a part of the work that calls no other rank. All ranks go on, or none.
-  template <class Work>
-  void together(const Work& work) {
-    constexpr index_t kCodes = 256;
-    index_t failed = std::numeric_limits<index_t>::max();
-    std::string text;
-    try {
-      work();
-    } catch (const Error& error) {
-      failed = rank() * kCodes + exit_code(error.category()), text = error.what();
-    } catch (const std::exception& error) {
-      failed = rank() * kCodes + 1, text = error.what();
-    }
-    const index_t first = transport_.least(failed);
-    if (first == std::numeric_limits<index_t>::max()) return;
-    if (first == failed) context_.error(scale::of_rank(rank(), text));
-    throw JobEnded{static_cast<int>(first % kCodes)};
-  }
-
- private:
-  const shell::Context& context_;
-  scale::MpiTransport transport_;
-};
 
 std::uint64_t hash_of(const std::string& text) {
   return io::checksum(reinterpret_cast<const std::byte*>(text.data()), text.size(),
@@ -98,7 +56,9 @@ Sameness sameness_of(const MultiplyRequest& request, const LargeOperands& in) {
       hash_of(content_of(in.a)), hash_of(content_of(in.b)), in.c0 ? hash_of(content_of(*in.c0)) : 0,
       hash_of(cat(request.transpose_a, request.transpose_b, " ", request.alpha, " ",
                   request.beta.value_or(0), " ", name(in.types.out), " ", request.algorithm, " ",
-                  request.tile, " ", request.memory, " ", version.substr(0, version.find('\n')))),
+                  request.tile, " ", request.memory, " ", request.resume, request.top.value_or(-1),
+                  " ", request.above.has_value(), request.above.value_or(0), " ",
+                  version.substr(0, version.find('\n')))),
       is_paired ? hash_of(shell::join(shell::instruction_sets())) : 0};
   return out;
 }
@@ -121,64 +81,13 @@ void check_rank_request(const MultiplyRequest& request) {
                 "run it without mpirun");
   };
   check_large_request(request, "several ranks");
-  if (request.resume) refuse("--resume");
-  if (request.selects()) refuse("--top or --above");
   if (request.a == "-" || request.b == "-" || request.c == "-") refuse("standard input");
 }
-
-/// The output: rank 0 creates and commits it, all write to it.
-class SharedOutput {
- public:
-  void begin(Job& job, const MultiplyRequest& request, const LargeOperands& in) {
-    const index_t rows = in.a.rows(), cols = in.b.cols();
-    std::array<char, 32> tag{};
-    job.together([&] {
-      if (!job.is_first()) return;
-      file_ = std::make_unique<BlockOutput>(request.output, in.types.out, rows, cols,
-                                            request.force ? Overwrite::replace : Overwrite::refuse);
-      const std::string text = file_->tag();
-      std::memcpy(tag.data(), text.data(), std::min(text.size(), tag.size() - 1));
-    });
-    job.transport().broadcast(tag.data(), tag.size());
-    job.together([&] {
-      if (!job.is_first())
-        file_ = std::make_unique<BlockOutput>(
-            BlockOutput::joined(request.output, tag.data(), in.types.out, rows, cols));
-    });
-  }
-  void write(const Array& part, index_t row, index_t col) { file_->write(part, row, col); }
-  void commit(Job& job) {
-    job.together([&] { file_->flush(); });
-    job.together([&] {
-      if (job.is_first()) file_->commit();
-    });
-  }
-
- private:
-  std::unique_ptr<BlockOutput> file_;
-};
 
 /// What each rank did, at rank 0.
 struct Done {
   index_t sent = 0, received = 0, messages = 0, read = 0;
 };
-
-std::vector<Done> gathered(Job& job, const Done& own) {
-  scale::Transport& transport = job.transport();
-  std::vector<Done> all(static_cast<std::size_t>(transport.ranks()), own);
-  std::vector<scale::Transport::Ticket> tickets;
-  const auto bytes = [](Done& done) {
-    return scale::Lines{reinterpret_cast<std::byte*>(&done), 1, sizeof(Done), sizeof(Done)};
-  };
-  if (!job.is_first()) tickets.push_back(transport.send(bytes(all[0]), 0, scale::Kind::result));
-  for (int rank = 1; job.is_first() && rank < transport.ranks(); ++rank)
-    tickets.push_back(
-        transport.receive(bytes(all[static_cast<std::size_t>(rank)]), rank, scale::Kind::result));
-  for (const auto ticket : tickets) {
-    while (!transport.is_done(ticket)) std::this_thread::yield();
-  }
-  return all;
-}
 
 nlohmann::ordered_json ranks_json(const scale::ScalePlan& plan, const std::vector<Done>& all) {
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
@@ -197,27 +106,32 @@ nlohmann::ordered_json ranks_json(const scale::ScalePlan& plan, const std::vecto
 }
 
 void report(const shell::Context& context, const MultiplyRequest& request, const Plan& plan,
-            const scale::ScalePlan& forecast, const std::vector<Done>& all, double seconds) {
+            const scale::ScalePlan& forecast, const std::vector<Done>& all,
+            const RankOutput& output, double seconds) {
   index_t sent = 0, read = 0;
   for (const Done& each : all) sent += each.sent, read += each.read;
   const double gflops = plan.problem.flops() / std::max(1e-9, seconds) * 1e-9;
-  context.note(
-      fmt::format("{}: ({},{}) = ({},{}) * ({},{}) in {}; {} ranks with up to {} threads each, {} "
-                  "sent ({:.2f} x "
-                  "the lower bound), {} read; {}, {:.2f} GFLOP/s",
-                  request.output, plan.problem.M, plan.problem.N, plan.problem.M, plan.problem.K,
-                  plan.problem.K, plan.problem.N, name(forecast.request.types.out), all.size(),
-                  plan.threads, bytes_text(sent), forecast.ratio_to_bound(), bytes_text(read),
-                  shell::duration_text(seconds), gflops));
+  context.note(fmt::format(
+      "{}: {}({},{}) = ({},{}) * ({},{}) in {}; {} ranks with up to {} threads each, {} "
+      "sent ({:.2f} x "
+      "the lower bound), {} read; {}, {:.2f} GFLOP/s",
+      request.output, request.selects() ? cat(selection_text(request), " of ") : "", plan.problem.M,
+      plan.problem.N, plan.problem.M, plan.problem.K, plan.problem.K, plan.problem.N,
+      name(forecast.request.types.out), all.size(), plan.threads, bytes_text(sent),
+      forecast.ratio_to_bound(), bytes_text(read), shell::duration_text(seconds), gflops));
   if (!context.json) return;
-  context.print(shell::json_text({{"output", request.output},
-                                  {"ranks", ranks_json(forecast, all)},
-                                  {"sent", sent},
-                                  {"sent_bound", forecast.sent_bound},
-                                  {"read", read},
-                                  {"threads", plan.threads},
-                                  {"seconds", seconds},
-                                  {"gflops", gflops}}));
+  nlohmann::ordered_json out = {{"output", request.output},
+                                {"ranks", ranks_json(forecast, all)},
+                                {"sent", sent},
+                                {"sent_bound", forecast.sent_bound},
+                                {"read", read},
+                                {"threads", plan.threads},
+                                {"seconds", seconds},
+                                {"gflops", gflops}};
+  if (request.resume)
+    out["blocks"] = output.blocks(), out["resumed_blocks"] = output.already_finished();
+  if (request.selects()) out["entries"] = output.entries();
+  context.print(shell::json_text(out));
 }
 
 /// A share of the processors and of the memory, the same for all ranks.
@@ -229,33 +143,52 @@ void take_defaults(Job& job, MultiplyRequest& request) {
   if (request.memory == 0) request.memory = least;
 }
 
-int multiply_as_rank(Job& job, const shell::Context& context, MultiplyRequest& request) {
+/// All ranks measure at once, as they work; the slowest counts. Rank 0 keeps the result.
+scale::Speeds measured_speeds(Job& job, const MultiplyRequest& request, const Plan& plan) {
+  scale::Speeds speeds = kept_speeds();
+  measure_network(job.transport(), speeds);
+  job.together([&] {
+    measure_files(request.a, job.rank(), speeds);
+    speeds.flops = measured_flops(plan.problem.in, plan.threads);
+  });
+  for (double* const speed : {&speeds.flops, &speeds.disk, &speeds.writing})
+    *speed = static_cast<double>(job.transport().least(static_cast<index_t>(*speed)));
+  if (job.is_first()) keep_speeds(speeds);
+  return speeds;
+}
+
+int multiply_as_rank(Job& job, const shell::Context& context, MultiplyRequest& request,
+                     const std::function<void()>& check) {
   std::optional<LargeOperands> in;
   std::optional<Plan> plan;
   job.together([&] {
+    check();
     check_rank_request(request);
     in.emplace(open_operands(request));
+    if (request.selects()) in->types.out = in->types.sum;
   });
   require_same(job, sameness_of(request, *in));
   take_defaults(job, request);
   scale::ScalePlan forecast;
+  scale::Request asked;
   job.together([&] {
     plan.emplace(plan_of_blocks(request, *in));
-    scale::Request asked = scale_request(*in, *plan, request.memory);
+    asked = scale_request(*in, *plan, request.memory);
     asked.ranks = job.transport().ranks();
     forecast = make_scale_plan(asked);
   });
   if (request.dry_run) {
-    if (job.is_first()) context.print_wrapped(to_string(forecast));
+    asked.speeds = measured_speeds(job, request, *plan);
+    if (job.is_first()) context.print_wrapped(to_string(make_scale_plan(asked)));
     return 0;
   }
-  SharedOutput output;
-  output.begin(job, request, *in);
+  RankOutput output(job, request, *in, *plan, forecast);
+  if (output.already_finished() > 0)
+    context.note(cat("resuming: ", output.already_finished(), " of ", output.blocks(),
+                     " blocks are finished"));
   const Sources sources = sources_of(request, *in);
   scale::RankProduct product{&forecast, *plan, sources.a, sources.b, sources.c0, {}};
-  product.write = [&](const Array& part, index_t row, index_t col) {
-    output.write(part, row, col);
-  };
+  output.connect(product);
   const scale::Box& box = forecast.ranks[static_cast<std::size_t>(job.rank())].box;
   shell::Progress progress(
       context, "multiplying",
@@ -263,19 +196,20 @@ int multiply_as_rank(Job& job, const shell::Context& context, MultiplyRequest& r
   if (job.is_first()) product.progress = [&](double done) { progress.update(done); };
   const auto start = process::Clock::now();
   const scale::Traffic traffic = run_rank(product, job.transport());
-  output.commit(job);
+  output.commit();
   progress.finish();
   const double seconds = process::seconds_since(start);
   const index_t read =
       in->a.bytes_read() + in->b.bytes_read() + (in->c0 ? in->c0->bytes_read() : 0);
-  const auto all = gathered(job, {traffic.sent, traffic.received, traffic.messages, read});
-  if (job.is_first()) report(context, request, *plan, forecast, all, seconds);
+  const auto all = job.gathered_one(Done{traffic.sent, traffic.received, traffic.messages, read});
+  if (job.is_first()) report(context, request, *plan, forecast, all, output, seconds);
   return 0;
 }
 
 }  // namespace
 
-int multiply_on_ranks(const shell::Context& context, MultiplyRequest request) {
+int multiply_on_ranks(const shell::Context& context, MultiplyRequest request,
+                      const std::function<void()>& check) {
   std::optional<Job> job;
   try {
     job.emplace(context);
@@ -288,12 +222,15 @@ int multiply_on_ranks(const shell::Context& context, MultiplyRequest request) {
   shell::Context quiet = context;
   quiet.quiet = quiet.quiet || !job->is_first();
   try {
-    return multiply_as_rank(*job, quiet, request);
+    return multiply_as_rank(*job, quiet, request, check);
   } catch (const JobEnded& ended) {
     return ended.code;
   } catch (const Error& error) {
     job->transport().fail(error);  // does not return
     return exit_code(error.category());
+  } catch (const std::exception& error) {
+    job->transport().fail(Error(Category::resource, error.what()));
+    return 1;
   }
 }
 

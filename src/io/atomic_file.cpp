@@ -297,10 +297,12 @@ AtomicFile AtomicFile::joined(std::string path, std::string_view tag) {
   State& s = *out.state_;
   s.path = std::move(path);
   const std::string target = resolved(s.path);
+  const std::string base = target.substr(target.rfind('/') + 1);
+  const std::string folder = folder_of(target, s.path);
   const std::string name =
-      temporary_with(folder_of(target, s.path), target.substr(target.rfind('/') + 1), tag);
+      tag.empty() ? cat(folder, "/", base, ".part") : temporary_with(folder, base, tag);
   s.descriptor = above_stderr(
-      uninterrupted([&] { return open(name.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC); }));
+      uninterrupted([&] { return open(name.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC); }));
   if (s.descriptor < 0)
     throw Error(Category::file,
                 cat("cannot write ", shown_output(s.path),
@@ -360,6 +362,7 @@ void AtomicFile::reserve(index_t size) {
 }
 
 std::string AtomicFile::tag() const {
+  if (state_->unfinished != Unfinished::remove) return {};
   const std::string& name = state_->temporary;  // FOLDER/.BASE.TAG.tmp
   const auto end = name.rfind('.');
   return end == std::string::npos

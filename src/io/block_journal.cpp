@@ -60,8 +60,11 @@ void BlockJournal::refuse(std::string problem, std::string expected, std::string
               std::move(expected), std::move(got), std::move(advice));
 }
 
-BlockJournal::BlockJournal(const std::string& output, nlohmann::ordered_json question)
-    : output_(output), path_(output + ".part.journal"), question_(std::move(question)) {
+BlockJournal::BlockJournal(const std::string& output, nlohmann::ordered_json question, int process)
+    : output_(output),
+      path_(cat(output, ".part.journal", process == 0 ? std::string() : cat(".", process))),
+      process_(process),
+      question_(std::move(question)) {
   descriptor_ = io::uninterrupted(
       [&] { return open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666); });
   if (descriptor_ < 0)
@@ -88,7 +91,7 @@ BlockJournal::~BlockJournal() { close(descriptor_); }
 void BlockJournal::begin() {
   is_new_ = true;
   struct stat info {};
-  if (lstat((output_ + ".part").c_str(), &info) == 0) {
+  if (process_ == 0 && lstat((output_ + ".part").c_str(), &info) == 0) {
     unlink(path_.c_str());
     refuse("it has no journal", {}, {}, "remove it, or choose another output");
   }

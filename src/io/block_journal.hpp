@@ -18,7 +18,8 @@ class BlockJournal {
   /// Opens the journal beside the output and reads it, or creates one. It locks the journal for
   /// this process. Throws Error(argument) if another process holds it, if it belongs to another
   /// product (the message names the first key that differs) or if it is damaged.
-  BlockJournal(const std::string& output, nlohmann::ordered_json question);
+  /// Several processes that write blocks of one output have a journal each: `process` from 0.
+  BlockJournal(const std::string& output, nlohmann::ordered_json question, int process = 0);
   ~BlockJournal();
   BlockJournal(const BlockJournal&) = delete;
   BlockJournal& operator=(const BlockJournal&) = delete;
@@ -40,6 +41,7 @@ class BlockJournal {
                            std::string advice = {}) const;
 
   std::string output_, path_;
+  int process_;
   nlohmann::ordered_json question_;
   bool is_new_ = false;
   int descriptor_ = -1;

@@ -48,6 +48,15 @@ void BlockOutput::write(const Array& block, index_t row, index_t col) {
                    bytes);
 }
 
+std::uint64_t checksum_of(const Array& block, std::uint64_t before) {
+  const index_t size = size_of(block.dtype());
+  for (index_t i = 0; i < block.rows(); ++i)
+    before =
+        io::checksum(static_cast<const std::byte*>(block.data()) + i * block.row_stride() * size,
+                     static_cast<std::size_t>(block.cols() * size), before);
+  return before;
+}
+
 std::uint64_t BlockOutput::checksum_of(index_t row, index_t col, index_t rows, index_t cols) const {
   std::vector<std::byte> line(static_cast<std::size_t>(cols * size_));
   std::uint64_t sum = io::kNoChecksum;

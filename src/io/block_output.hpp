@@ -6,6 +6,9 @@
 
 namespace tessera {
 
+/// The checksum of a block whose rows are contiguous, continued from that of the parts before.
+std::uint64_t checksum_of(const Array& block, std::uint64_t before);
+
 class BlockOutput {
  public:
   /// Reserves the disk space, so that a full disk is an Error(resource) before any arithmetic.

@@ -153,6 +153,21 @@ class TypedSelector final : public RowSelector {
     });
   }
 
+  void take(const SelectedEntries& entries, index_t row) override {
+    for (index_t i = 0; i < entries.rows; ++i) {
+      Row<T>& now = rows_[static_cast<std::size_t>(row + i)];
+      for (index_t n = entries.starts[static_cast<std::size_t>(i)];
+           n < entries.starts[static_cast<std::size_t>(i) + 1]; ++n) {
+        T value{};
+        std::memcpy(&value, entries.values.data() + static_cast<std::size_t>(n) * sizeof(T),
+                    sizeof(T));
+        const index_t column = entries.columns[static_cast<std::size_t>(n)];
+        if (selection_.k) now.take_best(&value, 1, column, *selection_.k);
+        else now.take_above(&value, 1, column, selection_.threshold);
+      }
+    }
+  }
+
   SelectedEntries finish(int threads) override {
     SelectedEntries out;
     out.rows = static_cast<index_t>(rows_.size()), out.cols = cols_, out.dtype = dtype_of<T>();

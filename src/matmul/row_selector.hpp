@@ -21,6 +21,9 @@ class RowSelector {
   /// Takes the block of C whose first element is (row, col). Blocks may come in any order, each
   /// once.
   virtual void take(const ConstMatrix& block, index_t row, index_t col, int threads) = 0;
+  /// Takes what another selector has selected of columns that are not taken otherwise; `row` is its
+  /// first row.
+  virtual void take(const SelectedEntries& entries, index_t row) = 0;
   /// What is selected; the selector is empty then.
   virtual SelectedEntries finish(int threads) = 0;
 };

@@ -22,12 +22,12 @@ Part wanted(Kind kind, const RankPart& rank, const Step& step) {
   return {p.i0 + box.k0, p.i1 + box.k0, p.j0 + box.n0, p.j1 + box.n0};
 }
 
-Outgoing::Outgoing(Kind kind, const Shares& shares, const RankPart& receiver,
+Outgoing::Outgoing(Kind kind, const Shares& shares, const RankPart& receiver, Steps steps,
                    std::vector<std::size_t> own)
     : kind_(kind),
       shares_(shares),
       receiver_(receiver),
-      steps_(receiver.schedule),
+      steps_(std::move(steps)),
       own_(std::move(own)) {
   find();
 }
@@ -48,7 +48,8 @@ void Outgoing::find() {
 }
 
 OperandExchange::OperandExchange(Kind kind, Shares shares, Order order, const ScalePlan& plan,
-                                 Counted& messages, Slots& slots, std::mutex& mutex)
+                                 const Finished& finished, Counted& messages, Slots& slots,
+                                 std::mutex& mutex)
     : kind_(kind),
       shares_(std::move(shares)),
       order_(order),
@@ -67,7 +68,8 @@ OperandExchange::OperandExchange(Kind kind, Shares shares, Order order, const Sc
   }
   for (std::size_t rank = 0; rank < to.size(); ++rank) {
     if (to[rank].empty()) continue;
-    Outgoing next(kind_, shares_, plan.ranks[rank], std::move(to[rank]));
+    Outgoing next(kind_, shares_, plan.ranks[rank], steps_of(plan, rank, finished),
+                  std::move(to[rank]));
     receivers_.push_back({static_cast<int>(rank), std::move(next), {}});
   }
 }

@@ -20,8 +20,9 @@ Part wanted(Kind kind, const RankPart& rank, const Step& step);
 /// which the receiver loads.
 class Outgoing {
  public:
-  /// `own`: the sender's shares that the receiver uses, by their numbers.
-  Outgoing(Kind kind, const Shares& shares, const RankPart& receiver, std::vector<std::size_t> own);
+  /// `steps`: the receiver's; `own`: the sender's shares that it uses, by their numbers.
+  Outgoing(Kind kind, const Shares& shares, const RankPart& receiver, Steps steps,
+           std::vector<std::size_t> own);
   bool is_at_end() const { return step_ >= steps_.count(); }
   std::size_t share() const { return own_[next_]; }
   const Part& part() const { return part_; }
@@ -43,8 +44,8 @@ class Outgoing {
 class OperandExchange {
  public:
   /// `mutex` guards the counters of `slots`.
-  OperandExchange(Kind kind, Shares shares, Order order, const ScalePlan& plan, Counted& messages,
-                  Slots& slots, std::mutex& mutex);
+  OperandExchange(Kind kind, Shares shares, Order order, const ScalePlan& plan,
+                  const Finished& finished, Counted& messages, Slots& slots, std::mutex& mutex);
 
   Order order() const { return order_; }
   const Shares& shares() const { return shares_; }

@@ -28,7 +28,7 @@ class RankRun {
         scale_(*product.scale),
         own_(scale_.ranks[static_cast<std::size_t>(transport.rank())]),
         s_(own_.schedule),
-        steps_(s_),
+        steps_(steps_of(scale_, static_cast<std::size_t>(transport.rank()), p_.is_finished)),
         keeps_sums_(product.c != nullptr || passes_sums_on(own_.box, scale_.request.shape)),
         messages_(transport),
         slots_a_(types().in_a, s_.resident == Resident::rows_of_a ? 1 : 2, s_.block_m * s_.depth),
@@ -37,23 +37,26 @@ class RankRun {
         sums_(make_array(types().sum, keeps_sums_ ? std::vector{own_.box.m(), own_.box.n()}
                                                   : std::vector{s_.block_m, s_.block_n})),
         a_(Kind::a, p_.held_a != nullptr ? p_.held_a->shares : shares_of_a(scale_),
-           order_of(p_.a, p_.held_a), scale_, messages_, slots_a_, mutex_),
+           order_of(p_.a, p_.held_a), scale_, p_.is_finished, messages_, slots_a_, mutex_),
         b_(Kind::b, p_.held_b != nullptr ? p_.held_b->shares : shares_of_b(scale_),
-           order_of(p_.b, p_.held_b), scale_, messages_, slots_b_, mutex_),
-        passed_(scale_, sums_, p_.c, messages_),
+           order_of(p_.b, p_.held_b), scale_, p_.is_finished, messages_, slots_b_, mutex_),
+        passed_(scale_, p_.is_finished, sums_, p_.c, messages_),
         missing_(passed_.missing()) {}
 
   Traffic run() {
-    std::thread reader([this] { guarded([this] { read_shares(); }); });
-    std::thread worker([this] {
-      guarded([this] { multiply_all(); });
-      const std::lock_guard lock(mutex_);
-      worker_ended_ = true;
+    std::thread reader, worker;
+    guarded([&] {
+      reader = std::thread([this] { guarded([this] { read_shares(); }); });
+      worker = std::thread([this] {
+        guarded([this] { multiply_all(); });
+        const std::lock_guard lock(mutex_);
+        worker_ended_ = true;
+      });
+      communicate();
     });
-    guarded([this] { communicate(); });
     if (error_) report();
-    reader.join();
-    worker.join();
+    for (std::thread* const thread : {&reader, &worker})
+      if (thread->joinable()) thread->join();
     if (error_) std::rethrow_exception(error_);
     return messages_.traffic();
   }
@@ -213,7 +216,8 @@ class RankRun {
   void finish(const Step& t) {
     if (own_.box.k1 == scale_.request.shape.K && p_.c == nullptr) {
       const Part part = block_in_c(own_, t.i, t.j);
-      return finish_block(p_.plan, types(), p_.c0, sums_of(t), part.i0, part.j0, p_.write);
+      finish_block(p_.plan, types(), p_.c0, sums_of(t), part.i0, part.j0, p_.write);
+      return p_.finished(t.block);
     }
     const std::lock_guard lock(mutex_);
     finished_.push_back({t.i, t.j});

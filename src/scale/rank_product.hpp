@@ -7,6 +7,7 @@
 #include "block_work.hpp"
 #include "counted.hpp"
 #include "shares.hpp"
+#include "steps.hpp"
 
 namespace tessera::scale {
 
@@ -32,9 +33,16 @@ struct RankProduct {
   /// Instead of the files of a and b and of `write`.
   const Held *held_a = nullptr, *held_b = nullptr;
   const Gathered* c = nullptr;
+  /// Blocks that need no work: the same on all ranks, from with_predecessors().
+  Finished is_finished = {};
+  /// Receives the number of a block of this rank after `write` has accepted all of it.
+  std::function<void(index_t)> finished = [](index_t) {};
   /// Receives the multiply-adds of this rank so far, after each slice.
   std::function<void(double)> progress = [](double) {};
 };
+
+/// Adds, to finished blocks of C, those of ranks whose sums only they would continue.
+Finished with_predecessors(const ScalePlan& plan, Finished finished);
 
 /// All ranks call it together; it returns when this rank has nothing more to send or to write, and
 /// all others have called it. Throws the errors of reading, writing and memory, after

@@ -61,6 +61,15 @@ class Steps {
   std::vector<index_t> blocks_;  ///< unfinished blocks
 };
 
+/// By rank and block: what needs no work, and so neither loads nor messages. Empty: nothing.
+using Finished = std::vector<std::vector<bool>>;
+
+inline Steps steps_of(const ScalePlan& plan, std::size_t rank, const Finished& finished) {
+  return Steps(plan.ranks[rank].schedule, [&](index_t block) {
+    return !finished.empty() && finished[rank][static_cast<std::size_t>(block)];
+  });
+}
+
 inline Part clipped(index_t i, index_t rows, index_t j, index_t cols, index_t most_i,
                     index_t most_j) {
   return {i, std::min(i + rows, most_i), j, std::min(j + cols, most_j)};

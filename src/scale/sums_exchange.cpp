@@ -6,28 +6,46 @@
 
 namespace tessera::scale {
 
-namespace {
-
-/// Calls found(part of C) for each block of a rank, in the order in which it finishes them.
-template <class Found>
-void each_finished(const RankPart& rank, const Found& found) {
-  const Steps steps(rank.schedule);
-  for (index_t n = 0; n < steps.count(); ++n) {
-    const Step t = steps.at(n);
-    if (t.last) found(block_in_c(rank, t.i, t.j));
-  }
-}
-
-}  // namespace
-
 Part block_in_c(const RankPart& rank, index_t i, index_t j) {
   const Part p = c_of(rank.schedule, i, j);
   return {p.i0 + rank.box.m0, p.i1 + rank.box.m0, p.j0 + rank.box.n0, p.j1 + rank.box.n0};
 }
 
-SumsExchange::SumsExchange(const ScalePlan& plan, const Array& sums, const Gathered* c,
-                           Counted& messages)
+Finished with_predecessors(const ScalePlan& plan, Finished finished) {
+  std::vector<Part> parts;
+  const auto each_block = [&](std::size_t rank, const auto& found) {
+    const RankPart& own = plan.ranks[rank];
+    for (std::size_t block = 0; block < finished[rank].size(); ++block) {
+      const BlockPlace at = place_of(own.schedule, static_cast<index_t>(block));
+      found(block, block_in_c(own, at.i, at.j));
+    }
+  };
+  const auto is_last = [&](std::size_t rank) {
+    return plan.ranks[rank].box.k1 == plan.request.shape.K;
+  };
+  for (std::size_t rank = 0; rank < finished.size(); ++rank)
+    if (is_last(rank))
+      each_block(rank, [&](std::size_t block, const Part& part) {
+        if (finished[rank][block]) parts.push_back(part);
+      });
+  for (std::size_t rank = 0; rank < finished.size(); ++rank) {
+    if (is_last(rank)) continue;
+    each_block(rank, [&](std::size_t block, const Part& part) {
+      index_t elements = 0;
+      for (const Part& other : parts) {
+        const Part shared = common(part, other);
+        if (!shared.is_empty()) elements += shared.rows() * shared.cols();
+      }
+      finished[rank][block] = elements == part.rows() * part.cols();
+    });
+  }
+  return finished;
+}
+
+SumsExchange::SumsExchange(const ScalePlan& plan, const Finished& finished, const Array& sums,
+                           const Gathered* c, Counted& messages)
     : plan_(plan),
+      finished_(finished),
       own_(plan.ranks[static_cast<std::size_t>(messages.rank())]),
       sums_(sums),
       c_(c),
@@ -36,6 +54,17 @@ SumsExchange::SumsExchange(const ScalePlan& plan, const Array& sums, const Gathe
           static_cast<std::size_t>(own_.schedule.blocks_down() * own_.schedule.blocks_across())) {
   if (own_.box.k0 > 0) expect_sums();
   if (c_ != nullptr) expect_results();
+}
+
+/// Calls found(part of C) for each block that a rank computes, in the order in which it finishes
+/// them.
+template <class Found>
+void SumsExchange::each_finished(std::size_t rank, const Found& found) const {
+  const Steps steps = steps_of(plan_, rank, finished_);
+  for (index_t n = 0; n < steps.count(); ++n) {
+    const Step t = steps.at(n);
+    if (t.last) found(block_in_c(plan_.ranks[rank], t.i, t.j));
+  }
 }
 
 /// Calls found(number) for the blocks of this rank that have elements of a part of C.
@@ -60,7 +89,7 @@ void SumsExchange::expect_sums() {
   for (std::size_t rank = 0; rank < plan_.ranks.size(); ++rank) {
     const RankPart& from = plan_.ranks[rank];
     if (from.box.k1 != own_.box.k0 || from.box.k() == 0) continue;
-    each_finished(from, [&](const Part& block) {
+    each_finished(rank, [&](const Part& block) {
       const Part part = common(block, part_of_c(own_.box));
       if (part.is_empty()) return;
       each_block(part, [&](index_t n) { ++missing_[static_cast<std::size_t>(n)]; });
@@ -75,7 +104,7 @@ void SumsExchange::expect_results() {
   for (std::size_t rank = 0; rank < plan_.ranks.size(); ++rank) {
     const RankPart& from = plan_.ranks[rank];
     if (from.box.k1 != plan_.request.shape.K || &from == &own_) continue;
-    each_finished(from, [&](const Part& block) {
+    each_finished(rank, [&](const Part& block) {
       each_share(block, [&](std::size_t share, const Part& part) {
         if (c_->shares.all[share].owner != messages_.rank()) return;
         const Array sums = make_array(sums_.dtype(), {part.rows(), part.cols()});

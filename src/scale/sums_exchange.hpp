@@ -14,7 +14,8 @@ Part block_in_c(const RankPart& rank, index_t i, index_t j);
 class SumsExchange {
  public:
   /// `sums`: of the whole box of this rank. `c`: where finished sums go, if not to a file.
-  SumsExchange(const ScalePlan& plan, const Array& sums, const Gathered* c, Counted& messages);
+  SumsExchange(const ScalePlan& plan, const Finished& finished, const Array& sums,
+               const Gathered* c, Counted& messages);
 
   /// By block of this rank: messages with sums of it that have not arrived.
   const std::vector<index_t>& missing() const { return missing_; }
@@ -37,6 +38,8 @@ class SumsExchange {
     Part part;
     Array sums;
   };
+  template <class Found>
+  void each_finished(std::size_t rank, const Found& found) const;
   void expect_sums();
   void expect_results();
   void send(const Part& part, int to, Kind kind);
@@ -46,6 +49,7 @@ class SumsExchange {
   void each_share(const Part& block, const Found& found) const;
 
   const ScalePlan& plan_;
+  const Finished& finished_;
   const RankPart& own_;
   const Array sums_;
   const Gathered* c_;

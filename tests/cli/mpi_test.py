@@ -6,8 +6,6 @@ import json
 import os
 import pathlib
 import random
-import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -16,59 +14,16 @@ import unittest
 
 import harness
 import cases
+from mpi_case import LAUNCHERS, PATIENCE, MpiCase, available
 
-PLUGINS = {mpi: next(cases.options.build.glob(f"lib*/**/libtessera_{mpi}.so"), None) for mpi in ("openmpi", "mpich")}
-LAUNCHERS = {"openmpi": shutil.which("mpirun.openmpi") or shutil.which("mpirun"), "mpich": shutil.which("mpiexec.mpich")}
 FAULTS = cases.options.build / "bin" / "libfaults.so"
-# Ranks share cores here: without a pause a waiting one keeps the others from running.
-OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
-            "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-            "ASAN_OPTIONS": "detect_leaks=0"}  # MPI keeps memory until the end
-PATIENCE = 120
-# An error on one rank ends the job within five seconds; a busy machine starts and ends processes slowly.
-AT_ONCE = 30
-
-
-def available(mpi):
-    # The thread sanitizer does not know what the libraries of MPI synchronize.
-    return not harness.sanitized("tsan") and PLUGINS[mpi] is not None and LAUNCHERS[mpi] is not None
-
-
-class MpiCase(harness.CommandTest):
-    """Runs programs under Open MPI."""
-
-    def started(self, command, env=None):
-        return subprocess.Popen(command, cwd=self.folder, env=harness.environment(**OPEN_MPI, **(env or {})), stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, start_new_session=True,
-                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
-
-    def ended(self, process, timeout=PATIENCE):
-        try:
-            out, err = process.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            self.fail(f"hangs: {process.args}")
-        return harness.Run(process.returncode, out, err.decode(errors="replace"))
-
-    @staticmethod
-    def ended_by(process, seconds):
-        end = time.monotonic() + seconds
-        while process.poll() is None and time.monotonic() < end:
-            time.sleep(0.01)
-        return process.returncode is not None
-
-    def counting(self):
-        """Options with which Open MPI counts what each rank sends."""
-        return ("--mca", "pml_monitoring_enable", "2", "--mca", "pml_monitoring_enable_output", "3",
-                "--mca", "pml_monitoring_filename", str(self.path("p")))
-
-    def sent_by(self, rank):
-        fields = map(str.split, self.path(f"p.{rank}.prof").read_text().splitlines())
-        return sum(int(line[3]) for line in fields if line[0] in ("E", "I"))
+AT_ONCE = 5  # seconds from an error on one rank to the end of the job, and from a kill to that of all processes
 
 
 @unittest.skipUnless(available("openmpi"), "products under mpirun are NOT tested: Open MPI was not there at the build, or this is the thread sanitizer")
 class MpiTest(MpiCase):
+    undisturbed = None
+
     def setUp(self):
         super().setUp()
         self.random = random.Random(7)
@@ -89,9 +44,18 @@ class MpiTest(MpiCase):
         self.assertEqual(run.code, 0, f"{arguments}: {run.err}")
         return run
 
+    def at_once(self):
+        """Seconds; starting and ending of ranks takes as long as without an error."""
+        if MpiTest.undisturbed is None:
+            harness.write_npy(self.path("one.npy"), [1.0], (1, 1))
+            start = time.monotonic()
+            self.mpirun(4, "multiply", "one.npy", "one.npy", "-o", "/dev/null", "--dry-run")
+            MpiTest.undisturbed = time.monotonic() - start
+        return AT_ONCE + MpiTest.undisturbed
+
     def refuses(self, code, ranks, *arguments, says=(), **named):
         """One line of ours on stderr beside those of mpirun, with the texts of `says`; no output, no temporary."""
-        run = self.ended(self.launch(ranks, arguments, **named), AT_ONCE)
+        run = self.ended(self.launch(ranks, arguments, **named), self.at_once())
         ours = [line for line in run.lines if line.startswith("tessera")]
         self.assertEqual(len(ours), 1, run.err)
         for text in [says] if isinstance(says, str) else says:
@@ -111,7 +75,7 @@ class MpiTest(MpiCase):
             self.matrix("b.npy", 210, 130, dtype)
             self.succeeds("multiply", "a.npy", "b.npy", "-o", "whole.npy", "--force")
             for ranks in {"f32": (1, 2, 3, 4, 5, 6, 7, 8), "f64": (4, 7), "i8": (5, 8)}[dtype]:
-                run = self.mpirun(ranks, "multiply", "a.npy", "b.npy", "-o", "c.npy", "--force", "--json")
+                run = self.mpirun(ranks, "multiply", "a.npy", "b.npy", "-o", "c.npy", "--force", "--json", options=self.counting())
                 self.same()
                 self.no_leftovers()
                 if ranks > 1:
@@ -119,6 +83,7 @@ class MpiTest(MpiCase):
 
     def check_counts(self, report, ranks, file_bytes):
         self.assertEqual(len(report["ranks"]), ranks)
+        self.check_open_mpi(report)
         for rank in report["ranks"]:
             for what in ("sent", "received", "messages"):
                 self.assertEqual(rank[what], rank["planned_" + what])
@@ -143,16 +108,91 @@ class MpiTest(MpiCase):
         run = self.mpirun(2, "multiply", "a.npy", "a.npy", "--dry-run")
         self.assertEqual(run.out.count("split      2 boxes"), 1)
 
-    # ---- what is sent --------------------------------------------------------------------------------------------------------------
+    # ---- the best entries ----------------------------------------------------------------------------------------------------------
 
-    def test_open_mpi_counts_the_bytes_of_the_plan(self):
-        for shape, ranks in (((256, 256, 256), 8), ((210, 190, 200), 7), ((64, 64, 4096), 4)):
-            rows, cols, depth = shape
+    def test_selected_entries(self):
+        """Equal entries, on ranks that share rows of C, in the order of one process."""
+        harness.write_npy(self.path("a.npy"), [self.random.randint(-2, 2) for _ in range(80 * 12)], (80, 12))
+        for options, ranks in ((("--top", "7"), 4), (("--top", "80"), 6), (("--above", "9.5"), 5)):
+            self.succeeds("multiply", "a.npy", "--gram", *options, "-o", "whole.npz", "--force")
+            run = self.mpirun(ranks, "multiply", "a.npy", "--gram", *options, "-o", "c.npz", "--force", "--json")
+            self.same("whole.npz", "c.npz")
+            self.assertGreater(run.json["entries"], 0)
+        # Long sums are cut along K.
+        self.matrix("a.npy", 30, 2000)
+        self.succeeds("multiply", "a.npy", "--gram", "--top", "3", "-o", "whole.npz", "--force")
+        self.mpirun(4, "multiply", "a.npy", "--gram", "--top", "3", "-o", "c.npz", "--force", "--memory", "1MB")
+        self.same("whole.npz", "c.npz")
+        self.refuses(2, 2, "multiply", "a.npy", "--gram", "--top", "31", "-o", "d.npz", says="k from 0 to 30")
+
+    # ---- after an interruption -----------------------------------------------------------------------------------------------------
+
+    RESUMED = ("multiply", "a.npy", "b.npy", "-o", "c.npy", "--memory", "1MB", "--resume", "--json")
+
+    def lines_of_journals(self):
+        return sum(max(0, file.read_bytes().count(b"\n") - 1) for file in self.folder.glob("c.npy.part.journal*"))
+
+    def interrupted(self, call):
+        """The call fails on each rank that comes so far; returns the number of finished blocks."""
+        fault = f"export LD_PRELOAD={FAULTS} TESSERA_FAULT={call} TESSERA_FAULT_FROM=main TESSERA_FAULT_FILES=.npy"
+        run = self.ended(self.launch(4, self.RESUMED, before=fault))
+        self.assertNotEqual(run.code, 0)
+        self.assertFalse(self.path("c.npy").exists())
+        return self.lines_of_journals()
+
+    def resumed(self):
+        report = self.mpirun(4, *self.RESUMED).json
+        self.same()
+        self.assertEqual(list(self.folder.glob("c.npy.part*")), [])
+        self.path("c.npy").unlink()
+        return report
+
+    def test_resumes_with_the_same_bits(self):
+        if not FAULTS.exists():
+            self.skipTest("no library of faults: interrupted products on ranks are NOT tested")
+        # The second is cut along K; its blocks are whole rows.
+        for rows, cols, depth, write in ((220, 180, 90, 150), (100, 80, 1500, 10)):
             self.matrix("a.npy", rows, depth)
             self.matrix("b.npy", depth, cols)
-            report = self.mpirun(ranks, "multiply", "a.npy", "b.npy", "-o", "c.npy", "--force", "--json", options=self.counting()).json
-            for rank in range(ranks):
-                self.assertLess(abs(self.sent_by(rank) - report["ranks"][rank]["planned_sent"]), 1024, f"{shape}, rank {rank} of {ranks}")
+            self.succeeds("multiply", "a.npy", "b.npy", "-o", "whole.npy", "--force")
+            blocks = self.interrupted(f"write:{write}:{errno.ENOSPC}")
+            self.assertGreater(blocks, 0)
+            report = self.resumed()
+            self.assertEqual(report["resumed_blocks"], blocks)
+            self.assertGreater(report["blocks"], blocks)
+            # All blocks are finished: nothing is sent.
+            self.interrupted(f"rename:1:{errno.EIO}")
+            report = self.resumed()
+            self.assertEqual((report["resumed_blocks"], report["sent"]), (report["blocks"], 0))
+
+    def test_resumes_only_the_same_product(self):
+        if not FAULTS.exists():
+            self.skipTest("no library of faults: interrupted products on ranks are NOT tested")
+        self.matrix("a.npy", 220, 90)
+        self.matrix("b.npy", 90, 180)
+        self.succeeds("multiply", "a.npy", "b.npy", "-o", "whole.npy")
+        blocks = self.interrupted(f"rename:1:{errno.EIO}")
+        run = self.ended(self.launch(3, self.RESUMED), self.at_once())
+        self.assertEqual(run.code, 2)
+        self.assertIn("'ranks' differs", run.err)
+        part = bytearray(self.path("c.npy.part").read_bytes())
+        part[200] ^= 16
+        self.path("c.npy.part").write_bytes(part)
+        journal = self.path("c.npy.part.journal.2")
+        journal.write_bytes(journal.read_bytes()[:-5])
+        self.assertEqual(self.resumed()["resumed_blocks"], blocks - 2)
+
+    # ---- what is sent --------------------------------------------------------------------------------------------------------------
+
+    def check_open_mpi(self, report):
+        """Open MPI counts the bytes of the plan."""
+        for rank, planned in enumerate(report["ranks"]):
+            self.assertLess(abs(self.sent_by(rank) - planned["planned_sent"]), 1024, f"rank {rank} of {len(report['ranks'])}")
+
+    def test_long_sums_go_from_rank_to_rank(self):
+        self.matrix("a.npy", 64, 4096)
+        self.matrix("b.npy", 4096, 64)
+        self.check_open_mpi(self.mpirun(4, "multiply", "a.npy", "b.npy", "-o", "c.npy", "--json", options=self.counting()).json)
 
     def test_distributed_matrices_in_a_program(self):
         """Programs link to the plug-in: products on communicators of 1 to 8 ranks, each element compared."""
@@ -188,8 +228,7 @@ class MpiTest(MpiCase):
 
     def test_what_several_ranks_cannot_do(self):
         self.matrix("a.npy", 6, 6)
-        for options, says in ((("--verify",), "--verify"), (("--top", "2"), "--top"), (("--memory", "1MB", "--resume"), "--resume"),
-                              (("--memory", "40"), "memory")):
+        for options, says in ((("--verify",), "--verify"), (("--resume",), "--memory SIZE beside --resume"), (("--memory", "40"), "memory")):
             self.refuses(1 if says == "memory" else 2, 2, "multiply", "a.npy", "a.npy", "-o", "c.npy", *options, says=says)
         self.refuses(2, 2, "multiply", "a.npy", "a.npy", "-o", "c.npz", says="format")
         self.path("old.npy").write_bytes(b"old")
@@ -209,7 +248,7 @@ class MpiTest(MpiCase):
                 self.assertIn("rank " if rank else "c.npy", run)
 
     def refuses_any(self, ranks, **named):
-        run = self.ended(self.launch(ranks, ("multiply", "a.npy", "a.npy", "-o", "c.npy"), **named), AT_ONCE)
+        run = self.ended(self.launch(ranks, ("multiply", "a.npy", "a.npy", "-o", "c.npy"), **named), self.at_once())
         ours = [line for line in run.lines if line.startswith("tessera")]
         self.assertEqual(len(ours), 1, run.err)
         self.assertNotEqual(run.code, 0)
@@ -227,9 +266,11 @@ class MpiTest(MpiCase):
         while process.poll() is None and not any(name.endswith(".tmp") for name in os.listdir(self.folder)):
             time.sleep(0.001)
         os.truncate(self.path("a.npy"), 1000)
+        start = time.monotonic()
         run = self.ended(process)
         if run.code == 0:
             return  # it had been read
+        self.assertLess(time.monotonic() - start, self.at_once())
         ours = [line for line in run.lines if line.startswith("tessera")]
         self.assertEqual(len(ours), 1, run.err)
         self.assertIn("ended while it was read", ours[0])
@@ -257,7 +298,7 @@ class MpiTest(MpiCase):
         self.mpirun(4, "multiply", "a.npy", "a.npy", "-o", "whole.npy", "--memory", "8MB")
         whole = time.monotonic() - start
         killed = 0
-        for n, victim in enumerate(cases.thinned(["rank", "all", "mpirun"] * 17, 5, kind=str)[:50]):
+        for n, victim in enumerate(cases.thinned((["rank", "all", "mpirun"] * 17)[:50], 17, kind=str)):
             with self.subTest(number=n, victim=victim):
                 process = self.launch(4, ("multiply", "a.npy", "a.npy", "-o", "c.npy", "--memory", "8MB"))
                 time.sleep(self.random.uniform(0, whole))
@@ -295,42 +336,6 @@ class MpiTest(MpiCase):
     def test_every_process_for_itself(self):
         self.matrix("a.npy", 6, 6)
         self.mpirun(2, "multiply", "a.npy", "a.npy", "-o", "/dev/null", "--format", "npy", env={"TESSERA_MPI": "off"})
-
-
-@unittest.skipUnless(available("openmpi") and not harness.sanitized() and (cases.options.build / "bin/scalapack_product").exists(),
-                     "pdgemm is NOT tested beside ScaLAPACK: libscalapack-openmpi-dev was not there at the build, or this is a sanitizer")
-class Scalapack(MpiCase):
-    LIBRARY = cases.options.build / "libtessera_scalapack.so"
-
-    def counted(self, grid, shape, block, preload):
-        """Bytes that Open MPI counts for one pdgemm, all ranks together."""
-        for file in self.folder.glob("p.*.prof"):
-            file.unlink()
-        command = [LAUNCHERS["openmpi"], "-n", str(grid[0] * grid[1]), *self.counting(), *(("-x", f"LD_PRELOAD={self.LIBRARY}") if preload else ()),
-                   cases.options.build / "bin/scalapack_product", *map(str, (*grid, *shape, block))]
-        run = self.ended(self.started(command))
-        self.assertEqual((run.code, run.out), (0, "right\n"), run.err)
-        return sum(self.sent_by(rank) for rank in range(grid[0] * grid[1]))
-
-    def test_pdgemm_sends_no_more_than_scalapack(self):
-        for grid, shape, most in (((2, 2), (512, 512, 512), 1), ((2, 4), (500, 300, 400), 1), ((3, 1), (200, 512, 100), 1),
-                                  ((2, 2), (128, 128, 8192), 0.8), ((2, 4), (128, 128, 8192), 0.8)):
-            with self.subTest(grid=grid, shape=shape):
-                theirs, ours = (self.counted(grid, shape, 32, preload) for preload in (False, True))
-                self.assertLessEqual(ours, most * theirs + 1024 * grid[0] * grid[1])
-
-    def test_the_testers_of_the_pblas(self):
-        testers = next(pathlib.Path("/usr/lib").glob("*/scalapack/openmpi-tests/PBLAS"), None)
-        if testers is None:
-            self.skipTest("the testers of the PBLAS are NOT run: scalapack-mpi-test is not installed")
-        for file in pathlib.Path("/usr/share/scalapack").rglob("P?BLAS3TST.dat"):
-            shutil.copy(file, self.folder)
-        for letter in "sdcz":
-            with self.subTest(letter):
-                run = self.ended(self.started([LAUNCHERS["openmpi"], "-n", "4", "-x", f"LD_PRELOAD={self.LIBRARY}", testers / f"{letter}pb3tst"]))
-                self.assertEqual(run.code, 0, run.err)
-                totals = re.findall(rf"^ *\| *P{letter.upper()}GEMM +(\d+) +(\d+) +(\d+) +(\d+)$", run.out, re.M)
-                self.assertEqual(totals, [("16", "16", "0", "0")], run.out)
 
 
 @unittest.skipUnless(available("mpich"), "products under MPICH are NOT tested: it was not there at the build")

@@ -9,6 +9,7 @@
 #include "matrices.hpp"
 #include "scale/rank_product.hpp"
 #include "scale/shares.hpp"
+#include "scale/sums_exchange.hpp"
 #include "tessera/io/io.hpp"
 #include "tessera/matmul/matmul.hpp"
 #include "thread_ranks.hpp"
@@ -38,6 +39,7 @@ struct Case {
   index_t memory = index_t{1} << 40;
   double alpha = 1, beta = 0;
   Order order_a = Order::c, order_b = Order::c;
+  int finished = 0;  ///< percentage of the blocks of C that an earlier run has computed
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& c) {
@@ -51,9 +53,36 @@ struct Ran {
   ScalePlan plan;
   std::vector<Traffic> traffic;
   std::vector<std::string> errors;
+  Finished finished;              ///< the blocks of C
+  std::vector<index_t> computed;  ///< by rank: reported blocks
   std::size_t unmatched = 0;
   index_t read_a = 0, read_b = 0;
 };
+
+/// The parts of C that are blocks of the ranks at the end of K, and whether each was finished.
+template <class Found>
+void each_block_of_c(const ScalePlan& plan, const Found& found) {
+  for (std::size_t rank = 0; rank < plan.ranks.size(); ++rank) {
+    const RankPart& own = plan.ranks[rank];
+    const Schedule& s = own.schedule;
+    for (index_t n = 0; n < s.blocks_down() * s.blocks_across(); ++n) {
+      const BlockPlace at = place_of(s, n);
+      if (own.box.k1 == plan.request.shape.K) found(rank, n, block_in_c(own, at.i, at.j));
+    }
+  }
+}
+
+Finished some_blocks(const ScalePlan& plan, int percentage) {
+  Finished out;
+  for (const RankPart& own : plan.ranks)
+    out.emplace_back(
+        static_cast<std::size_t>(own.schedule.blocks_down() * own.schedule.blocks_across()));
+  each_block_of_c(plan, [&](std::size_t rank, index_t n, const Part&) {
+    const double random = random_unit(9, static_cast<std::uint64_t>(n) * 64 + rank);
+    out[rank][static_cast<std::size_t>(n)] = 100 * random < percentage;
+  });
+  return out;
+}
 
 Ran ran(const Case& c) {
   const Folder folder;
@@ -83,6 +112,8 @@ Ran ran(const Case& c) {
   const MatrixFile a(folder.file("a.npy"), read), b(folder.file("b.npy"), read),
       c0(folder.file("c0.npy"), read);
   out.traffic.resize(static_cast<std::size_t>(c.ranks));
+  out.computed.resize(static_cast<std::size_t>(c.ranks));
+  out.finished = some_blocks(out.plan, c.finished);
   ThreadRanks ranks(c.ranks);
   out.errors = ranks.run([&](Transport& transport) {
     RankProduct product{&out.plan, plan, {&a, {}}, {&b, {}}, {&c0, {}}, {}};
@@ -95,6 +126,8 @@ Ran ran(const Case& c) {
                         static_cast<std::size_t>(i * part.row_stride()) * size,
                     static_cast<std::size_t>(part.cols()) * size);
     };
+    if (c.finished > 0) product.is_finished = with_predecessors(out.plan, out.finished);
+    product.finished = [&](index_t) { ++out.computed[static_cast<std::size_t>(transport.rank())]; };
     out.traffic[static_cast<std::size_t>(transport.rank())] = run_rank(product, transport);
   });
   out.unmatched = ranks.unmatched();
@@ -175,6 +208,38 @@ TEST(Ranks, TakeFilesOfAnyOrder) {
 TEST(Ranks, MayOutnumberTheElements) {
   for (const Shape& shape : {Shape{1, 1, 1}, {2, 1, 3}, {3, 2, 0}, {0, 3, 4}, {1, 1, 500}})
     check_case({shape, DType::f32, 8});
+}
+
+TEST(Ranks, ComputeOnlyUnfinishedBlocks) {
+  for (const Shape& shape : {Shape{60, 70, 80}, {31, 29, 640}, {20, 90, 300}}) {
+    for (int ranks = 2; ranks <= 8; ++ranks) {
+      for (const int finished : {10, 50, 90, 100}) {
+        Case c{shape, DType::f32, ranks};
+        c.finished = finished;
+        const Ran r = ran(c);
+        for (const std::string& error : r.errors) ASSERT_EQ(error, "") << c;
+        EXPECT_EQ(r.unmatched, 0u) << c;
+        std::vector<index_t> left(static_cast<std::size_t>(ranks));
+        each_block_of_c(r.plan, [&](std::size_t rank, index_t n, const Part& part) {
+          const bool is_finished = r.finished[rank][static_cast<std::size_t>(n)];
+          left[rank] += is_finished ? 0 : 1;
+          for (index_t i = part.i0; i < part.i1; ++i) {
+            for (index_t j = part.j0; j < part.j1; ++j) {
+              const auto at = static_cast<std::size_t>(i * shape.N + j);
+              const auto bits = static_cast<const std::uint32_t*>(r.C.data())[at];
+              const auto wanted = static_cast<const std::uint32_t*>(r.expected.data())[at];
+              ASSERT_EQ(bits, is_finished ? 0xffffffffu : wanted) << c << ": " << i << ", " << j;
+            }
+          }
+        });
+        EXPECT_EQ(r.computed, left) << c;
+        for (std::size_t rank = 0; rank < r.traffic.size(); ++rank)
+          EXPECT_LE(static_cast<double>(r.traffic[rank].sent),
+                    finished == 100 ? 0 : r.plan.ranks[rank].sent)
+              << c;
+      }
+    }
+  }
 }
 
 RC_GTEST_PROP(Ranks, MultiplyAnyShape, ()) {
