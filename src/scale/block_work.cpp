@@ -75,8 +75,10 @@ void multiply_slice(const Plan& plan, const Array& A, const Array& B, const Arra
   const Matrix C = written(sums);
   const ConstMatrix a = viewed(A), b = viewed(B);
   Plan part = plan;
-  part.problem = make_problem(a, b, C);
+  // A kernel of the ladder adds its whole sum to the earlier one, which is exact in integers.
+  part.problem = make_problem(a, b, C, 1, begin == Begin::with_sums ? 1 : 0);
   if (find_algorithm(part.algorithm).name != "packed") return tessera::run(part, a, b, C);
+  part.problem.beta = 0;
   if (begin == Begin::at_zero) {
     const auto bytes = static_cast<std::size_t>(C.cols * size_of(C.dtype));
     for (index_t i = 0; i < C.rows; ++i)
