@@ -11,12 +11,11 @@
 #include "commands.hpp"
 #include "io/matrix_file.hpp"
 #include "operand.hpp"
-#include "process/clock.hpp"
 #include "shell/algorithm_options.hpp"
 #include "shell/json_text.hpp"
 #include "shell/options.hpp"
 #include "shell/write_file.hpp"
-#include "tessera/matmul/matmul.hpp"
+#include "speeds.hpp"
 
 namespace tessera::cli {
 
@@ -32,24 +31,6 @@ struct PlanRequest {
   bool transpose_a = false, transpose_b = false, force = false;
   std::optional<double> gflops, network, latency, disk;
 };
-
-/// Speeds that most clusters and disks reach; a short product measures the arithmetic.
-constexpr double kNetworkGBs = 2.5, kLatencyMicroseconds = 1, kDiskGBs = 1.5;
-
-/// The speed of this machine, from products of a few milliseconds.
-double measured_flops(DType type) {
-  constexpr index_t extent = 768;
-  constexpr int rounds = 3;
-  const Array A = make_array(type, {extent, extent}), B = make_array(type, {extent, extent});
-  const Array C = make_array(is_byte(type) ? DType::i32 : type, {extent, extent});
-  double best = 0;
-  for (int round = 0; round < rounds; ++round) {
-    const auto start = process::Clock::now();
-    const Plan plan = matmul(const_matrix_of(A), const_matrix_of(B), matrix_of(C));
-    best = std::max(best, plan.problem.flops() / std::max(1e-9, process::seconds_since(start)));
-  }
-  return best;
-}
 
 /// The file of an operand as a matrix; one dimension is a row of A or a column of B.
 MatrixFile opened_operand(const std::string& path, bool is_row, bool transposed) {
@@ -104,12 +85,12 @@ scale::Request asked_plan(const PlanRequest& request) {
   else take_files(request, out);
   out.ranks = request.ranks;
   out.memory = request.memory > 0 ? request.memory : available_memory() / 5 * 4;
-  // Kernels of the ladder, which multiply i32, compute each chain in one call.
-  if (out.types.in_a == DType::i32) out.chains = scale::Chains::whole;
+  out.speeds = kept_speeds();
+  if (!request.files.empty() && !request.disk) measure_files(request.files[0], 0, out.speeds);
   out.speeds.flops = request.gflops ? *request.gflops * 1e9 : measured_flops(out.types.in_a);
-  out.speeds.network = request.network.value_or(kNetworkGBs) * 1e9;
-  out.speeds.message_seconds = request.latency.value_or(kLatencyMicroseconds) * 1e-6;
-  out.speeds.disk = request.disk.value_or(kDiskGBs) * 1e9;
+  if (request.network) out.speeds.network = *request.network * 1e9;
+  if (request.latency) out.speeds.message_seconds = *request.latency * 1e-6;
+  if (request.disk) out.speeds.disk = out.speeds.writing = *request.disk * 1e9;
   return out;
 }
 
@@ -207,11 +188,11 @@ void add_plan(CLI::App& root, shell::Context& context) {
   add_speed(*app, "--gflops", request->gflops,
             "Arithmetic of a rank in GFLOP/s; default: that of a short product here");
   add_speed(*app, "--network", request->network,
-            "GB/s that a rank receives; default 2.5, an assumption");
+            "GB/s that a rank receives; default: as measured last, else 2.5");
   add_speed(*app, "--latency", request->latency,
-            "Microseconds for each message; default 1, an assumption");
+            "Microseconds for each message; default: as measured last, else 1");
   add_speed(*app, "--disk", request->disk,
-            "GB/s of the files of a rank; default 1.5, an assumption");
+            "GB/s of the files of a rank; default: of A and beside it, else 1.5");
   shell::add_text(*app, "--svg", "FILE", request->svg, "Draw the boxes of the ranks into FILE");
   shell::add_flag(*app, "--force", request->force, "Replace a picture that exists");
   shell::add_json_option(*app, context, "One JSON document on stdout");

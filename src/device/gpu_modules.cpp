@@ -12,6 +12,7 @@
 #include <sstream>
 #include <vector>
 
+#include "base/cache_folder.hpp"
 #include "gpu_code/build.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
@@ -40,15 +41,6 @@ struct OwnModule {
 
 bool has_entry(const GpuModule& module, const std::string& entry) {
   return cat("\n", module.entries).find(cat("\n", entry, "\n")) != std::string::npos;
-}
-
-/// XDG_CACHE_HOME/tessera/gpu, or below the home folder; empty where there is neither.
-fs::path cache_folder() {
-  const char* const cache = std::getenv("XDG_CACHE_HOME");
-  if (cache != nullptr && *cache != '\0') return fs::path(cache) / "tessera" / "gpu";
-  const char* const home = std::getenv("HOME");
-  if (home == nullptr || *home == '\0') return {};
-  return fs::path(home) / ".cache" / "tessera" / "gpu";
 }
 
 /// Two hashes of what the compiler reads, as a file's name.
@@ -125,7 +117,7 @@ gpu_code::Compiled compile_now(const KernelCall& call, const std::string& target
     std::istringstream words(more);
     for (std::string word; words >> word;) c.flags.push_back(word);
   }
-  const fs::path folder = cache_folder();
+  const fs::path folder = cache_folder().empty() ? fs::path() : cache_folder() / "gpu";
   fs::path file;
   if (!folder.empty()) {
     file = folder / key_of(cat(target, gpu_code::preprocessed(c)));

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <sstream>
 
+#include "base/cache_folder.hpp"
 #include "fields.hpp"
 #include "tessera/cuda/runtime.hpp"
 #include "tessera/device/devices.hpp"
@@ -97,12 +98,10 @@ std::string line_of(const Problem& problem, const Candidate& who) {
   return cat(to_string(problem), " algorithm=", who.algorithm, " tile=", to_string(who.tile));
 }
 
-fs::path cache_folder() {
-  const char* const cache = environment("XDG_CACHE_HOME");
-  if (cache != nullptr && *cache == '/') return fs::path(cache) / "tessera";
-  const char* const home = environment("HOME");
-  return (home != nullptr && *home == '/' ? fs::path(home) / ".cache" : fs::temp_directory_path()) /
-         "tessera";
+/// The cache, or a folder for all users where there is none.
+fs::path tuning_folder() {
+  const fs::path folder = cache_folder();
+  return folder.empty() ? fs::temp_directory_path() / "tessera" : folder;
 }
 
 bool has_tuning(const fs::path& folder) {
@@ -116,7 +115,7 @@ bool has_tuning(const fs::path& folder) {
 ReadTuning tuning_for(const std::string& device) {
   const bool named = environment(kNamedFile) != nullptr;
   // Without a file the device is not queried, and CUDA is not initialised.
-  if (!named && (device == "cpu" || !has_tuning(cache_folder()))) return {};
+  if (!named && (device == "cpu" || !has_tuning(tuning_folder()))) return {};
   try {
     const TunedOn on = tuned_on(device);
     return read_tuning(tuning_file(on), on);
@@ -201,7 +200,7 @@ std::string tuning_file(const TunedOn& on) {
     const auto letter = static_cast<unsigned char>(c);
     name += std::isalnum(letter) != 0 ? static_cast<char>(std::tolower(letter)) : '-';
   }
-  return cache_folder() / cat("tuning-", name, ".txt");
+  return tuning_folder() / cat("tuning-", name, ".txt");
 }
 
 ReadTuning read_tuning(const std::string& file, const TunedOn& on) {

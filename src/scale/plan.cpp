@@ -203,18 +203,21 @@ ScalePlan::Time forecast(const ScalePlan& plan) {
       out.network = std::max(out.network, rank.received / speeds.network +
                                               real(rank.messages) * speeds.message_seconds);
   }
-  // The first slice is loaded before any arithmetic, and the last block is written after it.
-  double ends = 0;
+  // The first slice is read before any arithmetic. Finished blocks are written between products,
+  // and at the end all that has not reached the disk.
+  double reading = 0, first = 0;
   if (speeds.disk > 0) {
-    out.disk = (plan.read + plan.written) / r.ranks / speeds.disk;
+    reading = plan.read / r.ranks / speeds.disk;
+    const double writing =
+        plan.written / r.ranks / (speeds.writing > 0 ? speeds.writing : speeds.disk);
+    out.disk = reading + writing;
     const Schedule& s = plan.schedule;
-    const double first = real(s.depth) * (real(s.block_m) * size_of(r.types.a) +
+    const double slice = real(s.depth) * (real(s.block_m) * size_of(r.types.a) +
                                           real(s.block_n) * size_of(r.types.b));
-    const double last = real(s.block_m) * real(s.block_n) * size_of(r.types.out);
-    ends = std::min(first + last, (plan.read + plan.written) / r.ranks) / speeds.disk;
+    first = std::min(slice / speeds.disk, reading);
   }
-  const double longest = std::max({out.arithmetic, out.network, out.disk});
-  out.total = longest == out.disk ? std::max(longest, ends) : longest + ends;
+  const double longest = std::max({out.arithmetic, out.network, reading});
+  out.total = longest + (longest == reading ? 0 : first) + out.disk - reading;
   return out;
 }
 

@@ -7,7 +7,7 @@ import harness
 
 class Plan(harness.CommandTest):
     def plan(self, *words):
-        return json.loads(self.succeeds("plan", *words, "--gflops", 100, "--json").out)
+        return json.loads(self.succeeds("plan", *words, "--gflops", 100, "--disk", 1.5, "--json").out)
 
     def test_files_and_extents_give_the_same_plan(self):
         self.write_npy("a.npy", [[1.0] * 30] * 20)

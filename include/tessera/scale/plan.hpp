@@ -97,7 +97,8 @@ struct Speeds {
   double flops = 0;            ///< of a rank
   double network = 0;          ///< bytes that a rank receives
   double message_seconds = 0;  ///< of one message
-  double disk = 0;             ///< bytes, of a rank
+  double disk = 0;             ///< bytes of files that a rank reads
+  double writing = 0;          ///< bytes of files that a rank writes; 0: as it reads
 };
 
 struct Request {
