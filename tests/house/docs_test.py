@@ -208,6 +208,10 @@ class Measured(unittest.TestCase):
         run = subprocess.run([sys.executable, cases.ROOT / "scripts/measure_files.py", "--check"], capture_output=True, text=True)
         self.assertEqual(run.returncode, 0, run.stderr)
 
+    def test_the_table_of_bytes_shows_the_kept_results(self):
+        run = subprocess.run([sys.executable, cases.ROOT / "scripts/measure_scale.py", "--check"], capture_output=True, text=True)
+        self.assertEqual(run.returncode, 0, run.stderr)
+
     def test_the_page_of_performance_shows_the_kept_results(self):
         run = subprocess.run([sys.executable, cases.ROOT / "bench/report.py", "--check"], capture_output=True, text=True)
         self.assertEqual(run.returncode, 0, run.stderr)
