@@ -127,21 +127,22 @@ class MpiTest(MpiCase):
 
     # ---- after an interruption -----------------------------------------------------------------------------------------------------
 
-    RESUMED = ("multiply", "a.npy", "b.npy", "-o", "c.npy", "--memory", "1MB", "--resume", "--json")
+    def to_resume(self, memory="1MB"):
+        return ("multiply", "a.npy", "b.npy", "-o", "c.npy", "--memory", memory, "--resume", "--json")
 
     def lines_of_journals(self):
         return sum(max(0, file.read_bytes().count(b"\n") - 1) for file in self.folder.glob("c.npy.part.journal*"))
 
-    def interrupted(self, call):
+    def interrupted(self, call, *memory):
         """The call fails on each rank that comes so far; returns the number of finished blocks."""
         fault = f"export LD_PRELOAD={FAULTS} TESSERA_FAULT={call} TESSERA_FAULT_FROM=main TESSERA_FAULT_FILES=.npy"
-        run = self.ended(self.launch(4, self.RESUMED, before=fault))
+        run = self.ended(self.launch(4, self.to_resume(*memory), before=fault))
         self.assertNotEqual(run.code, 0)
         self.assertFalse(self.path("c.npy").exists())
         return self.lines_of_journals()
 
-    def resumed(self):
-        report = self.mpirun(4, *self.RESUMED).json
+    def resumed(self, *memory):
+        report = self.mpirun(4, *self.to_resume(*memory)).json
         self.same()
         self.assertEqual(list(self.folder.glob("c.npy.part*")), [])
         self.path("c.npy").unlink()
@@ -150,19 +151,18 @@ class MpiTest(MpiCase):
     def test_resumes_with_the_same_bits(self):
         if not FAULTS.exists():
             self.skipTest("no library of faults: interrupted products on ranks are NOT tested")
-        # The second is cut along K; its blocks are whole rows.
-        for rows, cols, depth, write in ((220, 180, 90, 150), (100, 80, 1500, 10)):
+        for rows, cols, depth, memory in ((220, 180, 90, "1MB"), (100, 80, 1500, "360kB")):  # the second is cut along K
             self.matrix("a.npy", rows, depth)
             self.matrix("b.npy", depth, cols)
             self.succeeds("multiply", "a.npy", "b.npy", "-o", "whole.npy", "--force")
-            blocks = self.interrupted(f"write:{write}:{errno.ENOSPC}")
+            blocks = self.interrupted(f"write:40:{errno.ENOSPC}", memory)
             self.assertGreater(blocks, 0)
-            report = self.resumed()
+            report = self.resumed(memory)
             self.assertEqual(report["resumed_blocks"], blocks)
             self.assertGreater(report["blocks"], blocks)
             # All blocks are finished: nothing is sent.
-            self.interrupted(f"rename:1:{errno.EIO}")
-            report = self.resumed()
+            self.interrupted(f"rename:1:{errno.EIO}", memory)
+            report = self.resumed(memory)
             self.assertEqual((report["resumed_blocks"], report["sent"]), (report["blocks"], 0))
 
     def test_resumes_only_the_same_product(self):
@@ -172,7 +172,7 @@ class MpiTest(MpiCase):
         self.matrix("b.npy", 90, 180)
         self.succeeds("multiply", "a.npy", "b.npy", "-o", "whole.npy")
         blocks = self.interrupted(f"rename:1:{errno.EIO}")
-        run = self.ended(self.launch(3, self.RESUMED), self.at_once())
+        run = self.ended(self.launch(3, self.to_resume()), self.at_once())
         self.assertEqual(run.code, 2)
         self.assertIn("'ranks' differs", run.err)
         part = bytearray(self.path("c.npy.part").read_bytes())
@@ -225,6 +225,12 @@ class MpiTest(MpiCase):
         self.path("short.npy").write_bytes(short)
         self.refuses(3, 4, "multiply", "a.npy", "short.npy", "-o", "c.npy", says="short.npy")
         self.assertEqual(sorted(os.listdir(self.path("folder"))), ["a.npy"])
+        if not harness.sanitized():
+            with open(self.path("large.npy"), "wb") as file:
+                file.write(harness.npy_header((12000, 12000), "f32"))
+                file.truncate(128 + 4 * 12000**2)
+            self.refuses(1, 3, "multiply", "large.npy", "large.npy", "-o", "c.npy", "--memory", "1GiB",
+                         before=self.on_rank(1, "ulimit -v 600000"), says=("rank 1: ", "memory"))
 
     def test_what_several_ranks_cannot_do(self):
         self.matrix("a.npy", 6, 6)
