@@ -10,6 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import cpp_reference  # noqa: E402
+import llms  # noqa: E402
 
 LINK = re.compile(r"\]\(((?:\.\./)[^)#\s]*|[\w/-]+\.ipynb|man/[^)#\s]*)(#[^)\s]*)?\)")
 FENCE = re.compile(r"^(```\w+) [^\n]*$", re.M)  # after the language of a block: words for the tests
@@ -98,6 +99,7 @@ def main():
             write(folder, file.name, FENCE.sub(r"\1", LINK.sub(there, file.read_text(encoding="utf-8"))))
         elif file.suffix in (".png", ".svg"):
             shutil.copy(file, folder)
+    write(folder, "llms.txt", llms.text(".html", ""))
     write(folder, "live.md", (ROOT / "site/live/page.md").read_text(encoding="utf-8"))
     for file in ("live.css", "live.js"):
         write(folder, f"live/{file}", (ROOT / "site/live" / file).read_text(encoding="utf-8"))

@@ -169,6 +169,13 @@ class Site(unittest.TestCase):
         dom = browsed(f"{(self.site / 'live.html').as_uri()}#expression=row_major(32,")
         self.assertRegex(dom, r'<pre id="mistake">a layout, number or function is missing here\nrow_major\(32,\n {13}\^</pre>')
 
+    def test_programs_find_every_document(self):
+        sys.path.insert(0, str(cases.ROOT / "site"))
+        import llms
+        self.assertEqual((cases.ROOT / "llms.txt").read_text(), llms.text(), "site/llms.py writes it")
+        listed = re.findall(r"\]\(([^)]*)\)", (self.site / "llms.txt").read_text())
+        self.assertEqual(set(listed) | {"index.html"}, {f"{page.stem}.html" for page in (cases.ROOT / "docs").glob("*.md")})
+
     def test_says_what_is_missing(self):
         self.assertEqual(run("scripts/docs", "--fast").returncode, 2)
         self.assertIn("without the course's book", self.built.stderr)
