@@ -53,7 +53,8 @@ enum class AgentKind : std::uint8_t {
   units,   ///< products of a warpgroup, by group
   reader,  ///< bulk stores of a thread, until they have read, by group
   storer,  ///< the same, until they have written
-  copier   ///< plain asynchronous copies of a thread, by group
+  copier,  ///< plain asynchronous copies of a thread, by group
+  global_fence  ///< of a thread, for global memory
 };
 struct Agent {
   AgentKind kind = AgentKind::thread;

@@ -60,15 +60,9 @@ void AsyncRules::judge(int region, std::uint64_t offset, std::uint64_t bytes, co
   shadows_[static_cast<std::size_t>(region)].for_each(
       offset, bytes, [&](std::uint64_t at, AgentCell& cell) {
         Doer mine = doer;
-        if (cell.write.any()) meet_write(region, at, cell, doer, told);
+        if (cell.write.any()) meet(region, at, cell.write, cell, doer, told);
         else mine.trace.of_nothing = !writes;
-        for (const Trace& each : cell.others) {
-          if (cell.is_reported || !conflict(each.how, doer.trace.how) ||
-              (is_ordered(each, doer) && !is_of_copy_to_come(each, doer)))
-            continue;
-          cell.is_reported = true;
-          if (std::exchange(told, each.site) != each.site) report_conflict(region, at, each, doer);
-        }
+        for (const Trace& each : cell.others) meet(region, at, each, cell, doer, told);
         if (!writes) {
           if (mine.trace.of_nothing && nothing++ == 0 && region == kSharedRegion)
             nothing_.push_back({mine.trace, at, last_wait_of(mine.trace)});
@@ -81,24 +75,30 @@ void AsyncRules::judge(int region, std::uint64_t offset, std::uint64_t bytes, co
       });
 }
 
-void AsyncRules::meet_write(int region, std::uint64_t offset, AgentCell& cell, const Doer& doer,
-                            int& told) {
-  if (cell.is_reported) return;
-  const Trace& earlier = cell.write;
-  if (!is_ordered(earlier, doer)) {
-    if (!conflict(Access::store, doer.trace.how)) return;
-    cell.is_reported = true;
-    if (std::exchange(told, earlier.site) != earlier.site)
-      report_conflict(region, offset, earlier, doer);
-    return;
-  }
-  const bool is_plain = agent(earlier).kind == AgentKind::thread;
-  if (!doer.is_bulk || doer.trace.how == Access::store || !is_plain ||
-      doer.before->covers(fence_agent(earlier.agent), earlier.time))
-    return;
+void AsyncRules::meet(int region, std::uint64_t offset, const Trace& earlier, AgentCell& cell,
+                      const Doer& doer, int& told) {
+  if (cell.is_reported || !conflict(earlier.how, doer.trace.how)) return;
+  const bool is_conflict = !is_ordered(earlier, doer) || is_of_copy_to_come(earlier, doer);
+  if (!is_conflict && !lacks_fence(region, earlier, doer)) return;
   cell.is_reported = true;
   if (std::exchange(told, earlier.site) == earlier.site) return;
-  Mistake mistake = recorder_.mistake_at(Kind::missing_async_fence, Memory::shared,
+  if (is_conflict) report_conflict(region, offset, earlier, doer);
+  else report_missing_fence(region, offset, earlier, doer);
+}
+
+bool AsyncRules::lacks_fence(int region, const Trace& earlier, const Doer& doer) const {
+  const bool is_write = earlier.how == Access::store || earlier.how == Access::atomic;
+  if (!doer.is_bulk || !is_write || agent(earlier).kind != AgentKind::thread) return false;
+  if (region == kSharedRegion)
+    return !doer.before->covers(fence_agent(earlier.agent), earlier.time);
+  const auto fence =
+      cluster_->agent_index.find({earlier.rank, AgentKind::global_fence, earlier.thread});
+  return fence == cluster_->agent_index.end() || !doer.before->covers(fence->second, earlier.time);
+}
+
+void AsyncRules::report_missing_fence(int region, std::uint64_t offset, const Trace& earlier,
+                                      const Doer& doer) {
+  Mistake mistake = recorder_.mistake_at(Kind::missing_async_fence, recorder_.region(region).memory,
                                          here_of(doer.trace.site), doer.trace.thread);
   mistake.other_here = here_of(earlier.site);
   mistake.other_thread = earlier.thread;
@@ -110,22 +110,28 @@ void AsyncRules::meet_write(int region, std::uint64_t offset, AgentCell& cell, c
 // ---- boxes --------------------------------------------------------------------------------------
 
 template <class Body>
-void AsyncRules::for_each_element(const BulkMove& move, const Body& body) {
+bool AsyncRules::for_each_element(const BulkMove& move, Access how, Here here, const Body& body) {
   const BulkFields& f = move.fields;
   const auto size = static_cast<std::size_t>(f.element_bytes);
   const std::size_t mixed = (std::size_t{1} << static_cast<int>(f.swizzle)) - 1;
+  const auto first = reinterpret_cast<std::uint64_t>(f.data);
+  int number = 0;
+  const Region* const found = recorder_.find_region(first, &number);
+  if (found == nullptr) return true;  // memory of no argument
+  std::uint64_t outside = 0;          // the first address that is not the matrix's
   for (int row = 0; row < f.box[1]; ++row) {
     const std::int64_t y = std::int64_t{move.y} + row;
     if (y < 0 || y >= f.extent[1]) continue;
     for (int col = 0; col < f.box[0]; ++col) {
       const std::int64_t x = std::int64_t{move.x} + col;
       if (x < 0 || x >= f.extent[0]) continue;
-      const auto address =
-          reinterpret_cast<std::uint64_t>(f.data) +
+      const std::uint64_t address =
+          first +
           static_cast<std::uint64_t>(y * f.stride_bytes + x * static_cast<std::int64_t>(size));
-      int number = 0;
-      const Region* const found = recorder_.find_region(address, &number);
-      if (found == nullptr) continue;  // memory of no argument
+      if (address + size > found->end) {
+        if (outside == 0) outside = address;
+        continue;
+      }
       std::size_t at =
           move.shared + (static_cast<std::size_t>(row) * static_cast<std::size_t>(f.box[0]) +
                          static_cast<std::size_t>(col)) *
@@ -134,6 +140,8 @@ void AsyncRules::for_each_element(const BulkMove& move, const Body& body) {
       body(number, address - found->begin, at);
     }
   }
+  if (outside != 0) recorder_.report_away(number, outside, how, here);
+  return outside == 0;
 }
 
 namespace {
@@ -146,13 +154,41 @@ std::uint64_t bytes_of_box(const BulkFields& f) {
 void AsyncRules::loads(int thread, const BulkMove& move, Here here) {
   begin();
   const int bytes = move.fields.element_bytes;
-  for_each_element(move, [&](int region, std::uint64_t offset, std::size_t) {
-    recorder_.cover_element(region, offset, Touches::kRead);
-    if (!recorder_.region(region).is_output) return;
-    const Trace read = trace_of(thread, Access::load, here);
-    judge(region, offset, static_cast<std::uint64_t>(bytes), {read, &clock(thread)});
-    recorder_.read_by({region, bytes, thread, offset, 0, read.site}, Access::load);
+  const Trace read = trace_of(thread, Access::load, here);
+  const int from = memory_of(move.fields);
+  const bool is_judged = from >= 0 && (recorder_.region(from).is_output || is_stored_[nth(from)]);
+  if (from >= 0 && !recorder_.region(from).is_output) recorder_.keep_read(from, move, thread, here);
+  if (from >= 0 && !is_judged) reads_.push_back({read, move.fields, move.x, move.y});
+  recorder_.in_current_order(thread, [&] {
+    for_each_element(move, Access::load, here, [&](int region, std::uint64_t offset, std::size_t) {
+      recorder_.cover_element(region, offset, Touches::kRead);
+      if (!is_judged) return;
+      judge(region, offset, static_cast<std::uint64_t>(bytes), {read, &clock(thread), true});
+      if (recorder_.region(region).is_output)
+        recorder_.read_by({region, bytes, thread, offset, 0, read.site}, Access::load);
+    });
   });
+}
+
+int AsyncRules::memory_of(const BulkFields& fields) {
+  int number = -1;
+  recorder_.find_region(reinterpret_cast<std::uint64_t>(fields.data), &number);
+  return number;
+}
+
+void AsyncRules::begin_stores_to(int region) {
+  if (region < 0 || recorder_.region(region).is_output || is_stored_[nth(region)]) return;
+  is_stored_[nth(region)] = true;
+  for (const BulkRead& each : reads_) {
+    if (memory_of(each.fields) != region) continue;
+    for_each_element(
+        {each.fields, each.x, each.y, 0}, Access::load, {},
+        [&](int, std::uint64_t offset, std::size_t) {
+          shadows_[nth(region)].for_each(
+              offset, static_cast<std::uint64_t>(each.fields.element_bytes),
+              [&](std::uint64_t, AgentCell& cell) { cell.others.push_back(each.read); });
+        });
+  }
 }
 
 void AsyncRules::copies(int thread, int rank, int number, const BulkMove& move, Here here) {
@@ -177,7 +213,7 @@ void AsyncRules::take_copy(AsyncRules& by, int thread, int number, const BulkMov
   for (const int agent : cluster_->gates) g.pending.join(by.clock(thread), agent);
 }
 
-void AsyncRules::stores(int thread, const BulkMove& move, Here here) {
+bool AsyncRules::stores(int thread, const BulkMove& move, Here here) {
   begin();
   Mine& m = mine(thread);
   const BulkFields& f = move.fields;
@@ -191,14 +227,23 @@ void AsyncRules::stores(int thread, const BulkMove& move, Here here) {
   judge(kSharedRegion, move.shared, bytes, {trace, &clock(thread), true});
   trace.agent = agent_of(AgentKind::storer, thread);
   trace.how = Access::store;
-  for_each_element(move, [&](int region, std::uint64_t offset, std::size_t from) {
-    recorder_.cover_element(region, offset, Touches::kWritten);
-    judge(region, offset, static_cast<std::uint64_t>(f.element_bytes), {trace, &clock(thread)});
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, reinterpret_cast<const void*>(recorder_.shared_begin_ + from),
-                std::min<std::size_t>(static_cast<std::size_t>(f.element_bytes), sizeof bits));
-    recorder_.write_by({region, f.element_bytes, thread, offset, bits, trace.site}, Access::store);
+  begin_stores_to(memory_of(f));
+  bool is_possible = true;
+  recorder_.in_current_order(thread, [&] {
+    is_possible = for_each_element(
+        move, Access::store, here, [&](int region, std::uint64_t offset, std::size_t from) {
+          recorder_.cover_element(region, offset, Touches::kWritten);
+          judge(region, offset, static_cast<std::uint64_t>(f.element_bytes),
+                {trace, &clock(thread), true});
+          std::uint64_t bits = 0;
+          std::memcpy(
+              &bits, reinterpret_cast<const void*>(recorder_.shared_begin_ + from),
+              std::min<std::size_t>(static_cast<std::size_t>(f.element_bytes), sizeof bits));
+          recorder_.write_by({region, f.element_bytes, thread, offset, bits, trace.site},
+                             Access::store);
+        });
   });
+  return is_possible;
 }
 
 }  // namespace tessera::check

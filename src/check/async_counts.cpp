@@ -64,13 +64,15 @@ void AsyncCounts::count(Here here, const Body& body) {
 
 void AsyncCounts::start() {
   phases_.clear(), ended_.clear(), bytes_.clear(), passes_.clear();
+  gates_.clear(), tiles_.clear();
   time_ = 0;
 }
 
 void AsyncCounts::opens(int thread, int gate, std::size_t shared, int arrivals, Here here) {
   const auto i = static_cast<std::size_t>(gate);
-  if (i >= ended_.size()) ended_.resize(i + 1);
+  if (i >= ended_.size()) ended_.resize(i + 1), gates_.resize(i + 1);
   ended_[i] = 0;
+  gates_[i] = {static_cast<std::int64_t>(shared), {}, {}};
   if (rules_ != nullptr) rules_->opens(thread, gate, shared, arrivals, here);
 }
 
@@ -79,6 +81,7 @@ void AsyncCounts::publishes(int thread) {
 }
 
 void AsyncCounts::arrives(int thread, int rank, int gate, std::int64_t expected_bytes, Here here) {
+  if (rank == recorder_.rank()) gates_[static_cast<std::size_t>(gate)].arrived = here;
   if (rules_ != nullptr) rules_->arrives(thread, rank, gate, expected_bytes, here);
 }
 
@@ -88,6 +91,7 @@ void AsyncCounts::phase_ends(int gate) {
 }
 
 void AsyncCounts::waits_at(int thread, int gate, unsigned phase, Here here) {
+  gates_[static_cast<std::size_t>(gate)].waited = here;
   if (rules_ != nullptr) rules_->waits_at(thread, gate, phase, here);
 }
 
@@ -107,6 +111,16 @@ std::int64_t AsyncCounts::base_of(const BulkMove& move) {
   return found == nullptr ? 0 : static_cast<std::int64_t>(address - found->begin);
 }
 
+void AsyncCounts::note_tile(std::size_t shared, Here here) {
+  const auto* const tile = recorder_.tile_at(shared);
+  if (tile == nullptr) return;
+  const auto is_known = [&](const TileLine& each) {
+    return each.byte == tile->base && is_identical(each.here, here);
+  };
+  if (std::any_of(tiles_.begin(), tiles_.end(), is_known)) return;
+  tiles_.push_back({tile->base, here, BlockRecorder::name_of(*tile)});
+}
+
 void AsyncCounts::loads(int thread, const BulkMove& move, Here here) {
   const InsideBox inside = inside_of(move, base_of(move));
   count(here, [&](Counters& c) {
@@ -120,6 +134,7 @@ void AsyncCounts::copies(int thread, int rank, int gate, const BulkMove& move, H
   const std::int64_t bytes = bytes_of_whole(move.fields);
   count(here, [&](Counters& c) { c.bulk_copy_bytes += bytes; });
   if (rank == recorder_.rank()) {
+    note_tile(move.shared, here);
     const std::int64_t phase = ended_[static_cast<std::size_t>(gate)];
     const auto at = std::find_if(phases_.rbegin(), phases_.rend(),
                                  [&](const GatePhase& each) { return each.gate == gate; });
@@ -129,14 +144,15 @@ void AsyncCounts::copies(int thread, int rank, int gate, const BulkMove& move, H
   if (rules_ != nullptr) rules_->copies(thread, rank, gate, move, here);
 }
 
-void AsyncCounts::stores(int thread, const BulkMove& move, Here here) {
+bool AsyncCounts::stores(int thread, const BulkMove& move, Here here) {
   const InsideBox inside = inside_of(move, base_of(move));
+  note_tile(move.shared, here);
   count(here, [&](Counters& c) {
     ++c.bulk_stores;
     c.bulk_store_sectors += inside.sectors;
     c.bulk_store_bytes += inside.bytes;
   });
-  if (rules_ != nullptr) rules_->stores(thread, move, here);
+  return rules_ == nullptr || rules_->stores(thread, move, here);
 }
 
 void AsyncCounts::commits_stores(int thread) {
@@ -149,6 +165,10 @@ void AsyncCounts::awaits_stores(int thread, int pending, bool is_read) {
 
 void AsyncCounts::fences(int thread, Here here) {
   if (rules_ != nullptr) rules_->fences(thread, here);
+}
+
+void AsyncCounts::fences_global(int thread) {
+  if (rules_ != nullptr) rules_->fences_global(thread);
 }
 
 void AsyncCounts::begins_units(int thread, Here here) {

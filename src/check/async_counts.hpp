@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "block_result.hpp"
 #include "tessera/check/report.hpp"
 #include "tessera/simt/async_observer.hpp"
 
@@ -21,6 +22,8 @@ class AsyncCounts final : public AsyncObserver {
   /// Starts a new block.
   void start();
   std::vector<GatePhase> take_phases() { return std::exchange(phases_, {}); }
+  std::vector<GateLines> take_gates() { return std::exchange(gates_, {}); }
+  std::vector<TileLine> take_tiles() { return std::exchange(tiles_, {}); }
 
   void opens(int thread, int gate, std::size_t shared, int arrivals, Here here) override;
   void publishes(int thread) override;
@@ -30,10 +33,11 @@ class AsyncCounts final : public AsyncObserver {
   void passes(int thread, int gate) override;
   void loads(int thread, const BulkMove& move, Here here) override;
   void copies(int thread, int rank, int gate, const BulkMove& move, Here here) override;
-  void stores(int thread, const BulkMove& move, Here here) override;
+  bool stores(int thread, const BulkMove& move, Here here) override;
   void commits_stores(int thread) override;
   void awaits_stores(int thread, int pending, bool is_read) override;
   void fences(int thread, Here here) override;
+  void fences_global(int thread) override;
   void begins_units(int thread, Here here) override;
   void starts_unit(int thread, const UnitCall& call) override;
   void reads_operand(int thread, std::size_t shared, std::size_t bytes) override;
@@ -49,10 +53,14 @@ class AsyncCounts final : public AsyncObserver {
   void count(Here here, const Body& body);
 
   std::int64_t base_of(const BulkMove& move);
+  /// The line has a tile that begins there, or earlier.
+  void note_tile(std::size_t shared, Here here);
 
   BlockRecorder& recorder_;
   AsyncObserver* rules_;
   std::vector<GatePhase> phases_;
+  std::vector<GateLines> gates_;
+  std::vector<TileLine> tiles_;
   std::vector<std::int64_t> ended_;  ///< phases, by gate
   std::vector<std::size_t> bytes_;   ///< of the operands of the current group
   std::vector<int> passes_;          ///< through the banks for 128 bytes of each

@@ -14,6 +14,10 @@ namespace {
 bool writes(const Trace& trace) {
   return trace.how == Access::store || trace.how == Access::atomic;
 }
+constexpr const char* kNotCommitted =
+    "commit_bulk(t) belongs between store_bulk() and the wait, which waits only for groups of "
+    "stores "
+    "that it has ended";
 bool is_atomic(const Trace& trace) {
   return trace.how == Access::atomic || trace.how == Access::atomic_load;
 }
@@ -121,8 +125,13 @@ Mistake AsyncRules::conflict_of(const Trace& earlier, const Doer& doer) {
     out.detail = verb_of(doer.trace);
     return out;
   };
-  if (theirs == AgentKind::reader) return of(Kind::source_overwritten);
-  if (theirs == AgentKind::storer) return of(Kind::store_never_awaited);
+  if (theirs == AgentKind::reader || theirs == AgentKind::storer) {
+    Mistake out =
+        of(theirs == AgentKind::reader ? Kind::source_overwritten : Kind::store_never_awaited);
+    const Mine& storing = block_at(earlier.rank).mine_[earlier.thread];
+    if (static_cast<std::int64_t>(earlier.time) >= storing.stores) out.advice = kNotCommitted;
+    return out;
+  }
   if (mine == AgentKind::gate) return copied_over(earlier, doer);
   if (theirs == AgentKind::units) return of(Kind::mma_not_awaited);
   if (theirs == AgentKind::gate) {
@@ -200,6 +209,7 @@ void AsyncRules::ends(int thread) {
   if (m.last_store < m.stores_read) return;
   Mistake mistake =
       recorder_.mistake_at(Kind::store_never_awaited, Memory::shared, m.last_store_here, thread);
+  if (m.last_store >= m.stores) mistake.advice = kNotCommitted;
   report(std::move(mistake), kSharedRegion, m.last_source.shared);
 }
 

@@ -13,6 +13,7 @@ using tessera::detail::Access;
 void AsyncRules::start() {
   cluster_ = &own_, rank_ = first_ = 0;
   clocks_.clear(), shadows_.clear(), reached_.clear(), is_start_told_ = false;
+  reads_.clear(), is_stored_.clear();
   gates_.clear(), mine_.clear(), waiting_.clear(), units_.clear();
   released_.clear(), nothing_.clear(), told_.clear();
 }
@@ -27,6 +28,7 @@ void AsyncRules::begin() {
   waiting_.resize(count);
   units_.resize(count / kWarpgroup + 1);
   shadows_.resize(recorder_.regions_.size());
+  is_stored_.resize(recorder_.regions_.size());
   // All clocks begin at 1: an event at time 0 is ordered before everything.
   for (int thread = 0; thread < threads_; ++thread) {
     for (int each = 0; each < threads_; ++each)
@@ -38,35 +40,7 @@ void AsyncRules::begin() {
 
 void AsyncRules::take_over() {
   const auto& r = recorder_;
-  recorder_.shadow(kSharedRegion).for_each([&](std::uint64_t i, const Cell& cell) {
-    if (!cell.touched()) return;
-    const std::size_t piece = recorder_.shadow(kSharedRegion).piece();
-    shadows_[kSharedRegion].for_each(i * piece, piece, [&](std::uint64_t, AgentCell& to) {
-      const auto trace = [&](const Marks& marks, int which, Access how) {
-        const auto at = static_cast<std::size_t>(which);
-        const int thread = marks.thread[at];
-        // A barrier of the warp, or of some threads, has happened since, or may have.
-        const bool is_over =
-            marks.epoch < r.epoch_ || !r.orders_.empty() ||
-            marks.warp_epoch < r.warp_epoch_[static_cast<std::size_t>(r.warp_of(thread))];
-        return Trace{agent_of(thread),
-                     is_over ? 0u : 1u,
-                     marks.site[at],
-                     static_cast<std::uint16_t>(thread),
-                     static_cast<std::uint8_t>(rank_),
-                     how};
-      };
-      if (cell.write.any()) to.write = trace(cell.write, 0, Access::store);
-      to.epoch = cell.write.epoch;
-      for (const auto& [marks, how] :
-           {std::pair{cell.update, Access::atomic}, std::pair{cell.read, Access::load}}) {
-        for (int which = 0; which < 2 && marks.any(); ++which) {
-          if (marks.thread[static_cast<std::size_t>(which)] != Marks::kNobody)
-            to.others.push_back(trace(marks, which, how));
-        }
-      }
-    });
-  });
+  for (std::size_t i = 0; i < shadows_.size(); ++i) take_over_marks(static_cast<int>(i));
   const int running = recorder_.thread_;
   for (int thread = 0; thread < threads_; ++thread) {
     recorder_.thread_ = thread;
@@ -90,6 +64,38 @@ void AsyncRules::take_over() {
     if (!r.orders_.empty()) meet(0, threads_);  // barriers of some threads may be in between
   }
   recorder_.thread_ = running;
+}
+
+void AsyncRules::take_over_marks(int region) {
+  const auto& r = recorder_;
+  Shadow& marks_of = recorder_.shadow(region);
+  marks_of.for_each([&](std::uint64_t i, const Cell& cell) {
+    if (!cell.touched()) return;
+    const std::size_t piece = marks_of.piece();
+    shadows_[nth(region)].for_each(i * piece, piece, [&](std::uint64_t, AgentCell& to) {
+      const auto trace = [&](const Marks& marks, int which, Access how) {
+        const int thread = marks.thread[nth(which)];
+        // A barrier of the warp, or of some threads, has happened since, or may have.
+        const bool is_over = marks.epoch < r.epoch_ || !r.orders_.empty() ||
+                             marks.warp_epoch < r.warp_epoch_[nth(r.warp_of(thread))];
+        return Trace{agent_of(thread),
+                     is_over ? 0u : 1u,
+                     marks.site[nth(which)],
+                     static_cast<std::uint16_t>(thread),
+                     static_cast<std::uint8_t>(rank_),
+                     how};
+      };
+      if (cell.write.any()) to.write = trace(cell.write, 0, Access::store);
+      to.epoch = cell.write.epoch;
+      for (const auto& [marks, how] :
+           {std::pair{cell.update, Access::atomic}, std::pair{cell.read, Access::load}}) {
+        for (int which = 0; which < 2 && marks.any(); ++which) {
+          if (marks.thread[nth(which)] != Marks::kNobody)
+            to.others.push_back(trace(marks, which, how));
+        }
+      }
+    });
+  });
 }
 
 int AsyncRules::agent_of(AgentKind kind, int owner) {
@@ -247,6 +253,12 @@ void AsyncRules::fences(int thread, Here) {
   begin();
   publish(thread);
   clock(thread).raise(fence_agent(agent_of(thread)), now(thread));
+}
+
+void AsyncRules::fences_global(int thread) {
+  begin();
+  publish(thread);
+  clock(thread).raise(agent_of(AgentKind::global_fence, thread), now(thread));
 }
 
 void AsyncRules::commits_stores(int thread) {

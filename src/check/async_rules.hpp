@@ -96,10 +96,11 @@ class AsyncRules final : public AsyncObserver {
   void passes(int thread, int gate) override;
   void loads(int thread, const BulkMove& move, Here here) override;
   void copies(int thread, int rank, int gate, const BulkMove& move, Here here) override;
-  void stores(int thread, const BulkMove& move, Here here) override;
+  bool stores(int thread, const BulkMove& move, Here here) override;
   void commits_stores(int thread) override;
   void awaits_stores(int thread, int pending, bool is_read) override;
   void fences(int thread, Here here) override;
+  void fences_global(int thread) override;
   void begins_units(int thread, Here here) override;
   void starts_unit(int thread, const UnitCall& call) override;
   void reads_operand(int thread, std::size_t shared, std::size_t bytes) override;
@@ -113,7 +114,7 @@ class AsyncRules final : public AsyncObserver {
   struct Doer {
     Trace trace;
     const AgentClock* before;
-    bool is_bulk = false;  ///< sees shared memory as copies and units do
+    bool is_bulk = false;  ///< sees memory as copies and units do (the async proxy)
   };
   /// A thread's last wait at a gate.
   struct LastWait {
@@ -194,8 +195,10 @@ class AsyncRules final : public AsyncObserver {
 
   // ---- async_rules.cpp ----
   void begin();
-  /// What the block has done before.
+  static constexpr std::size_t nth(int i) { return static_cast<std::size_t>(i); }
+  /// What the block has done before; of it, the accesses to one memory up to its last barrier.
   void take_over();
+  void take_over_marks(int region);
   int agent_of(AgentKind kind, int owner);
   int agent_of(int thread) const { return first_ + thread; }
   AgentClock& clock(int thread) { return clocks_[static_cast<std::size_t>(thread)]; }
@@ -229,16 +232,27 @@ class AsyncRules final : public AsyncObserver {
   Trace trace_of(int thread, tessera::detail::Access how, Here here) const;
   /// The rules for an access to these bytes.
   void judge(int region, std::uint64_t offset, std::uint64_t bytes, const Doer& doer);
-  void meet_write(int region, std::uint64_t offset, AgentCell& cell, const Doer& doer, int& told);
+  /// Reports an earlier access of the cell that is not ordered before this one, or lacks a fence.
+  void meet(int region, std::uint64_t offset, const Trace& earlier, AgentCell& cell,
+            const Doer& doer, int& told);
   bool is_ordered(const Trace& earlier, const Doer& doer) const;
+  /// Is it an ordinary write that a bulk operation meets, with no fence in between?
+  bool lacks_fence(int region, const Trace& earlier, const Doer& doer) const;
+  void report_missing_fence(int region, std::uint64_t offset, const Trace& earlier,
+                            const Doer& doer);
   /// A read of bytes that had no value, and that this copy then brings: it does not wait for it,
   /// even where it lets the copy start.
   bool is_of_copy_to_come(const Trace& earlier, const Doer& doer) const;
   void add_other(AgentCell& cell, const Doer& doer);
-  /// The box in global memory: calls body(region, offset, bytes of an element, offset in shared
-  /// memory).
+  /// The box in global memory: calls body(region, offset, offset in shared memory) for each
+  /// element. Reports that the matrix is larger than its memory; returns whether it is not.
   template <class Body>
-  void for_each_element(const BulkMove& move, const Body& body);
+  bool for_each_element(const BulkMove& move, tessera::detail::Access how, Here here,
+                        const Body& body);
+  /// Of the matrix; -1: memory of no argument.
+  int memory_of(const BulkFields& fields);
+  /// From now on bulk copies from this matrix are judged, as are the earlier ones.
+  void begin_stores_to(int region);
 
   // ---- async_findings.cpp ----
   Here here_of(std::uint16_t site) const;
@@ -279,7 +293,15 @@ class AsyncRules final : public AsyncObserver {
     Trace trace;
     bool is_access;  ///< else an arrival or a bulk copy
   };
-  std::map<int, Reached> reached_;    ///< by agent: the last access of another block here
+  std::map<int, Reached> reached_;  ///< by agent: the last access of another block here
+  /// A bulk copy from a matrix that no bulk store has written so far.
+  struct BulkRead {
+    Trace read;
+    BulkFields fields;
+    int x, y;
+  };
+  std::vector<BulkRead> reads_;
+  std::vector<bool> is_stored_;       ///< by region: bulk stores write to it, and it is no output
   bool is_start_told_ = false;        ///< that another block accessed this one too early
   std::vector<AgentShadow> shadows_;  ///< by region
   std::vector<GateAt> gates_;

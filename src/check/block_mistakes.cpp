@@ -101,7 +101,11 @@ void BlockRecorder::report_wild(std::uint64_t address, Access access, Here here)
     mistake.advice = "allocate it, or let the kernel do without it";
     return add_mistake(std::move(mistake));
   }
-  const int nearest = nearest_region(address);
+  report_away(nearest_region(address), address, access, here);
+}
+
+void BlockRecorder::report_away(int nearest, std::uint64_t address, Access access, Here here) {
+  Mistake mistake = mistake_at(Kind::out_of_bounds, Memory::global, here, access);
   mistake.object = nearest < 0 ? -1 : object_at(nearest, 0);
   if (is_repeated(mistake)) return;
   if (nearest >= 0) {

@@ -105,6 +105,7 @@ void BlockRecorder::start(const Position& block, BlockScheduler& scheduler) {
   near_releases_.clear(), updated_.clear();
   near_fence_ = {};
   passed_by_.clear();
+  box_reads_.clear();
   unwritten_outputs_.clear();
   unwritten_mistakes_.clear();
   async_rules_.start();
@@ -586,9 +587,12 @@ BlockResult BlockRecorder::finish() {
   }
   if (rules_) collect_touched(out);
   if (rules_) collect_order(out);
+  out.box_reads = std::move(box_reads_);
   out.unwritten = std::move(unwritten_outputs_);
   out.unwritten_mistakes = std::move(unwritten_mistakes_);
   out.gate_phases = async_counts_.take_phases();
+  out.gates = async_counts_.take_gates();
+  out.tiles = async_counts_.take_tiles();
   return out;
 }
 

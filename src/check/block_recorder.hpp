@@ -284,6 +284,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
                       tessera::detail::Access access, Here here);
   /// No region contains the address.
   void report_wild(std::uint64_t address, tessera::detail::Access access, Here here);
+  /// The address is outside this region, the nearest to it; -1: there is none.
+  void report_away(int nearest, std::uint64_t address, tessera::detail::Access access, Here here);
   void report_outside(bool is_memory, std::uint64_t address, tessera::detail::Access access,
                       Here here);
   /// Has the block passed this barrier before?
@@ -353,6 +355,18 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// The thread's events so far; begins a new tick.
   std::shared_ptr<Clock> end_tick();
   void ends_in_cluster();
+  /// Calls body() with the thread's current order, which its recorded events may not have reached.
+  template <class Body>
+  void in_current_order(int thread, const Body& body) {
+    if (orders_.empty()) return body();
+    add_stamp(thread);
+    std::uint32_t& stamp = replayed_[static_cast<std::size_t>(thread)];
+    const auto kept = std::exchange(stamp, static_cast<std::uint32_t>(stamps_.size() - 1));
+    body();
+    stamp = kept;
+  }
+  /// A bulk copy from a matrix that is no output: compared with other blocks' stores to it.
+  void keep_read(int region, const BulkMove& move, int thread, Here here);
   /// The running thread's next accesses have its current order.
   void stamp_running(Here here);
   /// These threads have met; `own`: their own events, unless an epoch already orders them.
@@ -492,6 +506,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   std::map<std::pair<int, std::uint64_t>, std::vector<Past>> pasts_;  ///< by region and offset
   std::map<std::tuple<int, std::uint64_t, int>, Updated> updated_;    ///< and by thread
   std::vector<AtomicAt> atomics_;
+  std::vector<BoxRead> box_reads_;
   std::vector<UnwrittenOutput> unwritten_outputs_;
   std::vector<Mistake> unwritten_mistakes_;
   AsyncRules async_rules_{*this};

@@ -117,6 +117,29 @@ struct UnwrittenOutput {
   std::uint32_t mistake;  ///< what they are if no other block has written it: an index
 };
 
+/// The part of a matrix that a bulk copy reads.
+struct BoxRead {
+  int region;
+  std::uint64_t offset;  ///< of its first element, in bytes
+  std::int64_t stride_bytes;
+  int element_bytes;
+  std::int64_t cols, rows;
+  Here here;
+  Past past;
+};
+
+/// A gate: its byte of shared memory, and lines of the source that name it.
+struct GateLines {
+  std::int64_t byte = 0;
+  Here waited, arrived;
+};
+/// A line of a bulk copy or store and a tile that it names.
+struct TileLine {
+  std::uint64_t byte;
+  Here here;
+  std::string tile;
+};
+
 struct BlockResult {
   std::int64_t block = 0;
   std::vector<Mistake> mistakes;
@@ -128,7 +151,10 @@ struct BlockResult {
   Here near_fence;                     ///< one that reaches no other block; line 0: none
   bool is_ordered = false;             ///< the block has clocks
   std::vector<OrderedTouch> ordered;
+  std::vector<BoxRead> box_reads;  ///< of matrices that are no outputs
   std::vector<GatePhase> gate_phases;
+  std::vector<GateLines> gates;
+  std::vector<TileLine> tiles;
   std::vector<UnwrittenOutput> unwritten;  ///< another block may have written it in time
   std::vector<Mistake> unwritten_mistakes;
 };

@@ -29,6 +29,7 @@ std::string fit(Rows& rows, std::size_t columns) {
   for (const char* title : {"ideal", "lanes", "flops", "bytes"}) {
     if (columns == 0 || width_of(rows) <= columns) break;
     const auto at = std::find(rows[0].begin(), rows[0].end(), title) - rows[0].begin();
+    if (at == std::ssize(rows[0])) continue;
     for (auto& row : rows)
       if (at < std::ssize(row)) row.erase(row.begin() + at);
     omitted += cat(omitted.empty() ? "" : ", ", title);
@@ -63,11 +64,17 @@ std::string each(std::int64_t a, std::int64_t b) {
 }
 std::string count_or_dash(std::int64_t value) { return value == 0 ? std::string("-") : cat(value); }
 
-std::vector<std::string> head(std::string label) {
-  return {std::move(label), "global", "sectors", "shared", "waves", "ideal", "lanes", "flops"};
+bool has_bulk(const Counters& c) { return c.bulk_copies + c.bulk_stores > 0; }
+
+/// With columns for bulk copies and stores if the kernel, whose total this is, has some.
+std::vector<std::string> head(std::string label, const Counters& total) {
+  std::vector<std::string> out = {std::move(label), "global", "sectors", "shared",
+                                  "waves",          "ideal",  "lanes",   "flops"};
+  if (has_bulk(total)) out.insert(out.end(), {"boxes", "bytes", "sectors"});
+  return out;
 }
 
-std::vector<std::string> row_of(std::string label, const Counters& c) {
+std::vector<std::string> row_of(std::string label, const Counters& c, const Counters& total) {
   const std::int64_t global = c.global_load_requests + c.global_store_requests +
                               c.global_atomic_requests + c.async_copy_requests,
                      shared = c.shared_load_requests + c.shared_store_requests +
@@ -78,34 +85,40 @@ std::vector<std::string> row_of(std::string label, const Counters& c) {
                              c.shared_atomic_wavefronts,
                      ideal = c.shared_load_wavefronts_ideal + c.shared_store_wavefronts_ideal +
                              c.shared_atomic_requests;
-  return {std::move(label),
-          count_or_dash(global),
-          each(sectors, global),
-          count_or_dash(shared),
-          each(waves, shared),
-          each(ideal, shared),
-          each(c.active_lanes, requests_of(c)),
-          count_or_dash(c.flops + c.mma_flops)};
+  std::vector<std::string> out = {std::move(label),
+                                  count_or_dash(global),
+                                  each(sectors, global),
+                                  count_or_dash(shared),
+                                  each(waves, shared),
+                                  each(ideal, shared),
+                                  each(c.active_lanes, requests_of(c)),
+                                  count_or_dash(c.flops + c.mma_flops)};
+  if (has_bulk(total))
+    out.insert(out.end(), {count_or_dash(c.bulk_copies + c.bulk_stores),
+                           count_or_dash(c.bulk_copy_bytes + c.bulk_store_bytes),
+                           count_or_dash(c.bulk_copy_sectors + c.bulk_store_sectors)});
+  return out;
 }
 
 }  // namespace
 
 std::string line_table(const Report& report, std::size_t columns) {
-  Rows rows = {head("")};
+  Rows rows = {head("", report.total)};
   for (const LineCounters& line : report.by_line) {
     const Counters& c = line.counters;
-    if (requests_of(c) + c.flops + c.mma_flops == 0) continue;  // a barrier
+    if (requests_of(c) + c.flops + c.mma_flops == 0 && !has_bulk(c)) continue;  // a barrier
     const std::string& file = line.location.file;
-    rows.push_back(row_of(cat(file.substr(file.rfind('/') + 1), ":", line.location.line), c));
+    rows.push_back(
+        row_of(cat(file.substr(file.rfind('/') + 1), ":", line.location.line), c, report.total));
   }
-  rows.push_back(row_of("total", report.total));
+  rows.push_back(row_of("total", report.total, report.total));
   return text_table(std::move(rows), columns);
 }
 
 std::string superstep_table(const Report& report, std::size_t columns) {
-  Rows rows = {head("")};
+  Rows rows = {head("", report.total)};
   for (const SuperstepCounters& step : report.by_superstep)
-    rows.push_back(row_of(cat(step.name, " x ", step.times), step.counters));
+    rows.push_back(row_of(cat(step.name, " x ", step.times), step.counters, report.total));
   return text_table(std::move(rows), columns);
 }
 

@@ -68,6 +68,10 @@ std::string last_place(const Here& here) {
   return here.line == 0 ? std::string() : ", last seen at " + place(here);
 }
 
+const char* fence_of(const Mistake& m) {
+  return m.memory == Memory::shared ? "fence_async" : "fence_async_global";
+}
+
 /// What is wrong with the order of bulk copies and matrix units.
 std::string async_text(const Mistake& m, const std::string& who, const std::string& other) {
   const std::string here = place(m.here), there = place(m.other_here);
@@ -87,7 +91,7 @@ std::string async_text(const Mistake& m, const std::string& who, const std::stri
                  m.detail, " it at ", there, ": nothing orders the copy after that");
     case Kind::missing_async_fence:
       return cat(who, " ", m.detail, " ", target(m), " at ", here, ", which ", other,
-                 " has stored at ", there, " without a fence_async() before the two meet");
+                 " has stored at ", there, " without a ", fence_of(m), "(t) in between");
     case Kind::mma_not_awaited:
       if (m.memory == Memory::local)
         return cat(who, " touches its sums at ", here, ", while the product that it starts at ",
@@ -303,8 +307,7 @@ constexpr std::array<std::string_view, kKindNames.size()> kHints = {
     "for loaders",
     "let the readers arrive(t, gate) after their last read (after wait_mma of products), and "
     "wait for that before the copy",
-    "each thread that has stored calls fence_async(t) after its stores, then the barrier, then "
-    "the one that starts",
+    "",
     "wait_mma<0>(t) belongs between the product and this access",
     "let all four warps of a warpgroup start the same products in the same order, after the fence "
     "that mma() begins with",
@@ -325,8 +328,10 @@ constexpr std::array<std::string_view, kKindNames.size()> kHints = {
 }  // namespace
 
 std::string hint_of(const Mistake& m) {
-  const bool is_ours = m.kind == Kind::exception || m.kind == Kind::stack_overflow ||
-                       m.kind == Kind::out_of_bounds || m.kind >= Kind::host_memory;
+  const bool is_ours = m.kind == Kind::source_overwritten || m.kind == Kind::store_never_awaited ||
+                       m.kind == Kind::exception || m.kind == Kind::stack_overflow ||
+                       m.kind == Kind::out_of_bounds || m.kind == Kind::impossible_launch ||
+                       m.kind >= Kind::host_memory;
   if (is_ours && !m.advice.empty()) return m.advice;
   if (m.repeats)
     return "a loop with a barrier runs more often for some threads: give all of them the same "
@@ -335,6 +340,9 @@ std::string hint_of(const Mistake& m) {
     return "let all lanes that the mask names come there: move the call out of the branch or loop, "
            "or name those that come, by __ballot_sync() before it";
   if (m.kind == Kind::race) return race_hint(m);
+  if (m.kind == Kind::missing_async_fence)
+    return cat("each thread that has stored calls ", fence_of(m),
+               "(t) after its stores, then comes the barrier or gate, then the one that starts");
   if (m.kind == Kind::uninitialized_read) return uninitialized_hint(m);
   return std::string(kHints[static_cast<std::size_t>(m.kind)]);
 }

@@ -232,6 +232,14 @@ Report finish_report(const RunContext& context, MergedBlocks& merged,
   }
   out.by_superstep = merged.supersteps();
   out.gate_phases = merged.gate_phases();
+  const auto location_of = [](const Here& here) {
+    return Location{here.file == nullptr ? "" : here.file, here.line, here.column};
+  };
+  for (const GateLines& each : merged.gates())
+    out.gates.push_back({each.byte, location_of(each.waited), location_of(each.arrived),
+                         cat("gate ", out.gates.size())});
+  for (const TileLine& each : merged.tiles())
+    out.bulk_tiles.emplace_back(location_of(each.here), each.tile);
   out.samples = merged.samples();
   std::stable_sort(out.samples.begin(), out.samples.end(),
                    [](const auto& a, const auto& b) { return a.location < b.location; });

@@ -203,6 +203,7 @@ std::string outcome_of(const Finding& f) {
 std::string to_json(const Report& report, const DeviceModel& device) {
   const ordered_json out = {{"kernel", report.kernel},
                             {"problem", report.problem},
+                            {"remark", if_any(!report.remark.empty(), report.remark)},
                             {"order", report.order},
                             {"grid", json_of_point(report.grid)},
                             {"block_dim", json_of_point(report.block)},

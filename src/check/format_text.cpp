@@ -137,6 +137,7 @@ std::string summary_line(const Report& report) {
 std::string to_text(const Report& report, const DeviceModel& device, std::size_t columns) {
   std::string out =
       cat("kernel ", report.kernel, report.problem.empty() ? "" : ": ", report.problem, "\n");
+  if (!report.remark.empty()) out += cat(report.remark, "\n");
   out += volume(report.grid) == 0
              ? cat("no kernel ran\n\n")
              : cat("grid ", to_string(report.grid), ", blocks of ", to_string(report.block),

@@ -26,7 +26,7 @@ std::string supersteps(const Subject& s) {
 }
 
 std::string stages(const Subject& s) {
-  const std::string picture = stages_picture(s.report.gate_phases);
+  const std::string picture = stages_picture(s.report);
   if (picture.empty()) return {};
   return cat("<p class=\"small dim\">A row for each gate that bulk copies deliver to. At most ",
              most_in_flight(s.report.gate_phases),

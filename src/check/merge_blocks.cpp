@@ -85,13 +85,51 @@ void MergedBlocks::merge(const BlockResult& result) {
     known.all_transfers = all_transfers;
   }
   if (gate_phases_.empty()) gate_phases_ = result.gate_phases;
+  if (gates_.empty()) gates_ = result.gates, tiles_ = result.tiles;
   if (!result.atomics.empty()) atomics_[result.block] = result.atomics;
   if (result.near_fence.line > 0) near_fences_[result.block] = result.near_fence;
   for (const auto& touched : result.touched) {
+    Boxes& boxes = boxes_[static_cast<std::size_t>(touched.region)];
+    if (touched.plain_write || touched.atomic_write) boxes.is_written = true;
+    if (boxes.is_written && !boxes.reads.empty()) {
+      for (const auto& [read, is_ordered] : std::exchange(boxes.reads, {}))
+        meet_box(read, is_ordered);
+    }
     meet(touched, result.block, result.is_ordered);
     if (!result.is_ordered && !ordered_.empty()) meet_others(touched, result.block);
   }
   meet_ordered(result);
+  for (const BoxRead& read : result.box_reads) keep_box(read, result.is_ordered);
+}
+
+void MergedBlocks::keep_box(const BoxRead& read, bool is_ordered) {
+  Boxes& boxes = boxes_[static_cast<std::size_t>(read.region)];
+  if (boxes.is_written) meet_box(read, is_ordered);
+  else boxes.reads.emplace_back(read, is_ordered);
+}
+
+void MergedBlocks::meet_box(const BoxRead& read, bool is_ordered) {
+  const std::int64_t block = read.past.when.block;
+  Touched touched{};
+  touched.region = read.region;
+  touched.bytes = static_cast<std::uint64_t>(read.element_bytes);
+  touched.read = read.here;
+  touched.reader = read.past.when.thread;
+  touched.plain_read = true;
+  for (std::int64_t row = 0; row < read.rows; ++row) {
+    for (std::int64_t col = 0; col < read.cols; ++col) {
+      touched.offset = read.offset + static_cast<std::uint64_t>(row * read.stride_bytes +
+                                                                col * read.element_bytes);
+      meet(touched, block, is_ordered);
+      if (is_ordered) {
+        const OrderedTouch touch{read.region, touched.offset, read.here, read.past};
+        compare(touch);
+        add_ordered(touch);
+      } else if (!ordered_.empty()) {
+        meet_others(touched, block);
+      }
+    }
+  }
 }
 
 MergedBlocks::First& MergedBlocks::first_at(int region, std::uint64_t offset) {
@@ -143,9 +181,11 @@ void MergedBlocks::meet(const Touched& whole, std::int64_t block, bool is_ordere
 void MergedBlocks::meet_piece(const Touched& touched, std::int64_t block, bool is_ordered) {
   First& first = first_at(touched.region, touched.offset);
   const bool writes = touched.plain_write || touched.atomic_write;
-  if (writes && first.writer_block >= 0) collide(touched, block, first, true, true);
-  if (writes && first.reader_block >= 0) collide(touched, block, first, true, false);
-  if (touched.plain_read && first.writer_block >= 0) collide(touched, block, first, false, true);
+  const bool is_written = first.writer_block >= 0 && first.writer_block != block,
+             is_read = first.reader_block >= 0 && first.reader_block != block;
+  if (writes && is_written) collide(touched, block, first, true, true);
+  if (writes && is_read) collide(touched, block, first, true, false);
+  if (touched.plain_read && is_written) collide(touched, block, first, false, true);
   if (is_ordered) return;  // compared by its clocks
   if (writes && first.writer_block < 0) {
     first.writer_block = block;
@@ -274,13 +314,17 @@ void MergedBlocks::compare(const OrderedTouch& touch) {
   }
 }
 
-void MergedBlocks::meet_ordered(const BlockResult& result) {
+void MergedBlocks::add_ordered(const OrderedTouch& touch) {
   constexpr std::size_t kMost = 256;
+  auto& there = ordered_[{touch.region, touch.offset}];
+  if (there.size() < kMost) there.push_back(touch);
+}
+
+void MergedBlocks::meet_ordered(const BlockResult& result) {
   for (const OrderedTouch& touch : result.ordered) {
     compare(touch);
     if (touch.past.how == tessera::detail::Access::atomic_load) meet_first(touch);
-    auto& there = ordered_[{touch.region, touch.offset}];
-    if (there.size() < kMost) there.push_back(touch);
+    add_ordered(touch);
   }
   const auto base = static_cast<std::uint32_t>(unwritten_mistakes_.size());
   for (UnwrittenOutput each : result.unwritten) {

@@ -14,7 +14,8 @@ namespace tessera::check {
 
 class MergedBlocks {
  public:
-  explicit MergedBlocks(const std::vector<Region>& regions) : piece_(regions.size() + 1) {}
+  explicit MergedBlocks(const std::vector<Region>& regions)
+      : piece_(regions.size() + 1), boxes_(regions.size() + 1) {}
 
   /// The result of block number `index` of those that are checked. From any thread.
   void add(std::size_t index, BlockResult result);
@@ -26,6 +27,8 @@ class MergedBlocks {
   const std::vector<AccessSample>& samples() const { return samples_; }
   /// From the first block that has any.
   const std::vector<GatePhase>& gate_phases() const { return gate_phases_; }
+  const std::vector<GateLines>& gates() const { return gates_; }
+  const std::vector<TileLine>& tiles() const { return tiles_; }
   void add_mistake(const Mistake& mistake);
   /// After all blocks: reads of data that no block had written.
   void judge_unwritten();
@@ -47,12 +50,16 @@ class MergedBlocks {
   void split(int region);
   void meet(const Touched& whole, std::int64_t block, bool is_ordered);
   void meet_piece(const Touched& touched, std::int64_t block, bool is_ordered);
+  /// A bulk copy from a matrix that is no output matters once a block has written to it.
+  void keep_box(const BoxRead& read, bool is_ordered);
+  void meet_box(const BoxRead& read, bool is_ordered);
   /// Accesses of a block with clocks, and of later blocks without.
   void meet_ordered(const BlockResult& result);
   /// An atomic load, and the first plain write of an earlier block without clocks.
   void meet_first(const OrderedTouch& load);
   void meet_others(const Touched& touched, std::int64_t block);
   void compare(const OrderedTouch& touch);
+  void add_ordered(const OrderedTouch& touch);
   bool is_written_by_others(int region, std::uint64_t offset, std::int64_t block);
   void race(const OrderedTouch& mine, const OrderedTouch& theirs, Order order);
   Here atomic_between(std::int64_t a, std::int64_t b) const;
@@ -69,6 +76,8 @@ class MergedBlocks {
   std::vector<SuperstepCounters> supersteps_;
   std::vector<AccessSample> samples_;
   std::vector<GatePhase> gate_phases_;
+  std::vector<GateLines> gates_;
+  std::vector<TileLine> tiles_;
   std::map<std::tuple<std::string, int, int, int, std::string>, std::size_t> sample_index_;
   std::vector<Here> places_;
   /// By region and page of the outputs: the first accesses of each piece; pieces have the size that
@@ -77,6 +86,11 @@ class MergedBlocks {
   std::pair<int, std::uint64_t> last_at_;
   std::vector<First>* last_page_ = nullptr;  ///< the one at last_at_, used last
   std::vector<std::uint64_t> piece_;         ///< bytes, by region; 0: not known yet
+  struct Boxes {
+    bool is_written = false;                      ///< the memory, by any block so far
+    std::vector<std::pair<BoxRead, bool>> reads;  ///< until then; has the block clocks?
+  };
+  std::vector<Boxes> boxes_;  ///< by region
   /// For blocks with clocks, by region and offset: as many as needed to find a race.
   std::map<std::pair<int, std::uint64_t>, std::vector<OrderedTouch>> ordered_;
   std::map<std::int64_t, std::vector<AtomicElement>> atomics_;  ///< by block

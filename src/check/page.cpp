@@ -85,6 +85,7 @@ std::string heading(const Subject& subject) {
   const Report& r = subject.report;
   std::string out = cat("<h1>", escaped(r.kernel), "</h1>\n");
   if (!r.problem.empty()) out += cat("<p class=\"code\">", escaped(r.problem), "</p>\n");
+  if (!r.remark.empty()) out += cat("<p class=\"warn\">", escaped(r.remark), "</p>\n");
   out += cat("<p>", summary_badge(r.summary), " <span class=\"dim\">grid ", to_string(r.grid),
              ", block ", to_string(r.block), ", ", bytes_text(r.shared_bytes),
              " of shared memory for each block, threads ", escaped(r.order), "</span></p>\n");

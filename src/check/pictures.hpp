@@ -25,8 +25,8 @@ std::string roofline_picture(const std::vector<RooflineMark>& marks);
 std::string timeline_picture(const Report& report, const Explanation& e);
 
 /// The stages of a pipeline over time; empty where there are none.
-std::string stages_picture(const std::vector<GatePhase>& phases);
-/// How many of them are in flight at once.
+std::string stages_picture(const Report& report);
+/// How many phases are in flight at once.
 int most_in_flight(const std::vector<GatePhase>& phases);
 
 }  // namespace tessera::check

@@ -349,7 +349,7 @@ std::uint32_t BlockRecorder::unwritten_mistake(const Mistake& mistake) {
 void BlockRecorder::collect_touched(BlockResult& out) {
   out.touched.reserve(touched_before_);
   for (std::size_t number = kFirstBuffer; number < regions_.size(); ++number) {
-    if (!regions_[number].is_output) continue;
+    if (!regions_[number].is_output && !is_bulk(regions_[number])) continue;
     Shadow& cells = shadows_[number];
     cells.for_each([&](std::uint64_t i, const Cell& cell) {
       if (!cell.touched()) return;

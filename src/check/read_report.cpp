@@ -122,6 +122,7 @@ Report read_report(std::string_view text) {
     Report out;
     out.kernel = from.at("kernel");
     out.problem = from.at("problem");
+    if (!from.at("remark").is_null()) out.remark = from.at("remark");
     out.order = from.at("order");
     out.grid = dim3_of(from.at("grid"));
     out.block = dim3_of(from.at("block_dim"));

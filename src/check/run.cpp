@@ -196,10 +196,13 @@ void check_options(const Options& options) {
   if (!options.device.empty()) device_model(options.device);
 }
 
-/// Why the requested device cannot hold a block; empty if it can.
+/// Why the requested device cannot run the kernel, or hold a block of it; empty if it can.
 std::string limit_of(const Options& options, const Launch& launch) {
   if (options.device.empty()) return {};
   const DeviceModel& device = device_model(options.device);
+  constexpr int kHopper = 90;
+  if (launch.needs_sm_90a && device.capability != kHopper)
+    return cat(device.name, " has no bulk copies, gates and matrix units of warpgroups (sm_90a)");
   if (const index_t threads = volume(launch.block); threads > device.threads_per_block)
     return cat("a block has ", threads, " threads; ", device.name, " takes at most ",
                device.threads_per_block);
@@ -339,6 +342,8 @@ Report run_launch(RunContext& context) {
     Mistake mistake;
     mistake.kind = Kind::impossible_launch;
     mistake.detail = limit.empty() ? refusal : limit;
+    if (limit.ends_with("(sm_90a)"))
+      mistake.advice = "check it for h100 or h200, which have them, or take another kernel";
     merged.add_mistake(mistake);
   }
   if (!refusal.empty()) return finish_report(context, merged, {}, {});

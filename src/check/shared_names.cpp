@@ -8,9 +8,11 @@
 #include <map>
 #include <regex>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "tessera/core/text.hpp"
+#include "tessera/simt/gate.hpp"
 
 namespace tessera::check {
 
@@ -24,6 +26,12 @@ struct NamedSource {
   bool has_storage = false;
   std::map<std::string, std::string> elements;  ///< "to" of "auto& to = s.b[i];": "s.b["
   std::set<std::string> gates;                  ///< "s.full[" of "wait(t, s.full[i], phase)"
+
+  /// What a view shows; any other name itself.
+  const std::string& member_of(const std::string& name) const {
+    const auto element = elements.find(name);
+    return element == elements.end() ? name : element->second;
+  }
 };
 
 std::vector<std::string> code_lines(const std::string& text) {
@@ -67,13 +75,16 @@ NamedSource named(const std::string& text) {
   // A view of a whole tile has its name wherever it occurs, also as an argument; a variable that a
   // member only contributes to, "auto x = s.a(y, k);" or a swizzled view, counts where it is
   // indexed.
-  const std::regex view(
-      cat(R"(\bauto[&\s]+(\w+)\s*=\s*()", members, R"()(?:[^\[\];]*\])?(?:\.view\(\))?\s*;)")),
+  const std::regex view(cat(R"(\b(?:auto[&\s]+|\w+\s*&\s*)(\w+)\s*=\s*()", members,
+                            R"()(?:[^\[\];]*\])?(?:\.view\(\))?\s*;)")),
       alias(cat(R"(\bauto[&\s]+(\w+)\s*=[^;]*(?:)", members, ")")),
-      gate(cat(R"(\b(?:wait|expect|arrive|open_gate)\s*\(\s*\w+\s*,\s*()", members, ")"));
+      gate(cat(R"(\b(?:wait|expect|arrive|open_gate)\s*\(\s*\w+\s*,\s*()", members,
+               R"(|\b\w+(?=\s*[,)])))"));
   std::vector<std::string> declarations;
-  std::copy_if(out.lines.begin(), out.lines.end(), std::back_inserter(declarations),
-               [](const auto& line) { return line.find("auto") != std::string::npos; });
+  std::copy_if(
+      out.lines.begin(), out.lines.end(), std::back_inserter(declarations), [](const auto& line) {
+        return line.find("auto") != std::string::npos || line.find("Gate") != std::string::npos;
+      });
   std::set<std::string> views;
   for (const auto& line : declarations)
     for (std::sregex_iterator each(line.begin(), line.end(), view), end; each != end; ++each) {
@@ -82,7 +93,7 @@ NamedSource named(const std::string& text) {
         out.elements.emplace((*each)[1], std::move(of));
     }
   for (const auto& line : out.lines)
-    for (auto& each : matches_of(line, gate)) out.gates.insert(std::move(each));
+    for (auto& each : matches_of(line, gate)) out.gates.insert(out.member_of(each));
   for (const auto& line : declarations)
     for (const auto& each : matches_of(line, alias))
       if (!whole.contains(each))
@@ -107,14 +118,15 @@ class Names {
     return out.size() == 1 ? *out.begin() : "";
   }
 
-  /// The one gate, or array of gates, that a line waits for or arrives at: "s.full".
+  /// The one gate that a line waits for or arrives at, "s.full[1]", or its array, "s.full[".
   std::string gate_at(const Location& place) {
     const NamedSource& source = of(place.file);
     const auto line = static_cast<std::size_t>(place.line);
     if (source.gates.empty() || line < 1 || line > source.lines.size()) return "";
     std::set<std::string> out;
     for (const auto& each : matches_of(source.lines[line - 1], source.member))
-      if (source.gates.contains(each)) out.insert(each.substr(0, each.find('[')));
+      if (const std::string& name = source.member_of(each); source.gates.contains(name))
+        out.insert(name);
     return out.size() == 1 ? *out.begin() : "";
   }
 
@@ -127,8 +139,7 @@ class Names {
     const std::string& text = source.lines[line - 1];
     if (text.find("share<") != std::string::npos) return {};  // a part of a tile
     for (const auto& each : matches_of(text, source.member)) {
-      const auto element = source.elements.find(each);
-      const std::string& name = element == source.elements.end() ? each : element->second;
+      const std::string& name = source.member_of(each);
       if (!source.gates.contains(name)) out.insert(name);
     }
     return out;
@@ -180,22 +191,42 @@ std::map<std::string, std::string> names_of(
   return out;
 }
 
-/// "gate 0 (byte 64 ...) ... at k.cpp:7:5 (first" becomes "gate 0 of s.full (byte 64 ...".
-void name_gates(std::string& text, Names& names) {
-  static const std::regex wait(
-      R"((gate \d+) \(byte \d+ of shared storage\)[^;]*? at ([^ ]+):(\d+):\d+ \(first)");
-  std::map<std::string, std::string> named;
-  for (std::sregex_iterator each(text.begin(), text.end(), wait), end; each != end; ++each)
-    if (const auto gate = names.gate_at({(*each)[2], std::stoi((*each)[3]), 0}); !gate.empty())
-      named.emplace(cat((*each)[1].str(), " ("), cat((*each)[1].str(), " of ", gate, " ("));
-  for (const auto& [from, to] : named) replace_all(text, from, to);
+/// Of an array, a gate has the index that its byte says, counted from the first that lines name.
+void name_gates(Report& report, Names& names) {
+  std::map<std::string, std::vector<OpenedGate*>> called;
+  for (OpenedGate& each : report.gates) {
+    std::string name = names.gate_at(each.waited);
+    if (name.empty()) name = names.gate_at(each.arrived);
+    if (!name.empty()) called[name].push_back(&each);
+  }
+  for (const auto& [name, gates] : called) {
+    const bool is_array = name.ends_with('[');
+    if (!is_array && gates.size() > 1) continue;
+    const auto* const first = *std::min_element(gates.begin(), gates.end(),
+                                                [](auto* a, auto* b) { return a->byte < b->byte; });
+    for (OpenedGate* each : gates) {
+      const auto index = (each->byte - first->byte) / std::int64_t{sizeof(Gate)};
+      each->name = cat("gate ", name, is_array ? cat(index, "]") : "");
+    }
+  }
+  static const std::regex number(R"(\bgate (\d+)\b)");
+  for (Finding& f : report.findings) {
+    std::smatch found;
+    std::string rest = std::exchange(f.problem, {});
+    for (; std::regex_search(rest, found, number); rest = found.suffix()) {
+      const auto which = static_cast<std::size_t>(std::stoul(found[1]));
+      f.problem += found.prefix().str();
+      f.problem += which < report.gates.size() ? report.gates[which].name : found.str();
+    }
+    f.problem += rest;
+  }
 }
 
 }  // namespace
 
 void name_shared_tiles(Report& report, const SourceReader& source) {
   Names names(source);
-  for (auto& f : report.findings) name_gates(f.problem, names);
+  name_gates(report, names);
   std::map<std::string, std::set<std::string>> called;  // name: the tiles that it denotes
   const auto learn = [&](const std::string& tile, const std::vector<Location>& places) {
     if (!is_tile(tile)) return;
@@ -206,6 +237,7 @@ void name_shared_tiles(Report& report, const SourceReader& source) {
       learn(sample.tensor, {sample.location});
       for (const auto& tile : sample.tiles) learn(tile, {sample.location});
     }
+  for (const auto& [place, tile] : report.bulk_tiles) learn(tile, {place});
   const auto learn_of = [&](const auto& finding) {
     if (finding.other.line > 0) learn(finding.tensor, {finding.location, finding.other});
     else learn(finding.tensor, {finding.location});

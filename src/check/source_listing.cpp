@@ -101,6 +101,12 @@ constexpr Column kColumns[] = {
     {"shared<br/>requests", "shared requests",
      [](const Counters& c) { return count_or_nothing(shared_requests(c)); }},
     {"wavefronts<br/>each", "wavefronts each", shared_wavefronts},
+    {"bulk copies,<br/>boxes", "boxes of bulk copies",
+     [](const Counters& c) { return count_or_nothing(c.bulk_copies + c.bulk_stores); }},
+    {"sectors<br/>each", "sectors of each box",
+     [](const Counters& c) {
+       return ratio(c.bulk_copy_sectors + c.bulk_store_sectors, c.bulk_copies + c.bulk_stores);
+     }},
     {"multiply-<br/>adds", "multiply-adds",
      [](const Counters& c) { return count_or_nothing(c.fma_threads + c.mma_flops / 2); }},
     {"barriers", "barriers",

@@ -12,7 +12,7 @@ namespace tessera::check {
 
 namespace {
 
-constexpr double kStagesWidth = 980, kStagesLeft = 90, kStagesRow = 22, kStagesTop = 8,
+constexpr double kStagesWidth = 980, kStagesLeft = 130, kStagesRow = 22, kStagesTop = 8,
                  kStagesBottom = 26;
 constexpr std::size_t kMostShown = 64;  // phases: the first ones of a longer run
 
@@ -42,7 +42,8 @@ int most_in_flight(const std::vector<GatePhase>& phases) {
   return most;
 }
 
-std::string stages_picture(const std::vector<GatePhase>& all) {
+std::string stages_picture(const Report& report) {
+  const std::vector<GatePhase>& all = report.gate_phases;
   if (all.empty()) return {};
   const std::vector<GatePhase> phases(
       all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kMostShown)));
@@ -58,12 +59,16 @@ std::string stages_picture(const std::vector<GatePhase>& all) {
     return kStagesLeft +
            (kStagesWidth - kStagesLeft) * static_cast<double>(time) / static_cast<double>(end);
   };
+  const auto name_of = [&](int gate) {
+    const auto i = static_cast<std::size_t>(gate);
+    return i < report.gates.size() ? report.gates[i].name : cat("gate ", gate);
+  };
   std::string out = cat("<svg class=\"timeline\" width=\"", px(kStagesWidth), "\" height=\"",
                         px(height), "\" viewBox=\"0 0 ", px(kStagesWidth), " ", px(height),
                         "\" role=\"img\" aria-label=\"stages in flight\">\n");
   for (const auto& [gate, row] : row_of)
     out += cat("<text class=\"name right\" x=\"", px(kStagesLeft - 12), "\" y=\"",
-               px(kStagesTop + kStagesRow * row + 14), "\">gate ", gate, "</text>\n");
+               px(kStagesTop + kStagesRow * row + 14), "\">", escaped(name_of(gate)), "</text>\n");
   for (std::size_t i = 0; i < phases.size(); ++i) {
     const GatePhase& each = phases[i];
     const auto next =

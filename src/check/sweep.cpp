@@ -34,12 +34,20 @@ std::array<index_t, kLevels> levels(index_t tile) {
   return out;
 }
 
+/// The same of k, with the turns of a ring of stages.
+std::array<index_t, kLevels> depths(const SweepTile& tile) {
+  if (tile.turn == 0) return levels(tile.k);
+  return {1,         tile.k + 1,    std::max<index_t>(tile.turn - tile.k, 1),
+          tile.turn, tile.turn + 1, 2 * tile.turn + 1};
+}
+
 void add_shapes(std::vector<SweepCase>& out, const SweepTile& tile, const SweepExtents& taken) {
   const auto add = [&](index_t m, index_t n, index_t k) {
-    const SweepCase next{.m = taken.m ? m : 1, .n = taken.n ? n : 1, .k = taken.k ? k : 1};
+    const SweepCase next{
+        .m = taken.m ? m : 1, .n = taken.n ? n : 1, .k = taken.k ? k : 1, .strides = tile.strides};
     if (std::find(out.begin(), out.end(), next) == out.end()) out.push_back(next);
   };
-  const auto ms = levels(tile.m), ns = levels(tile.n), ks = levels(tile.k);
+  const auto ms = levels(tile.m), ns = levels(tile.n), ks = depths(tile);
   // A Latin square: each pair of the three extents meets in every combination.
   for (std::size_t i = 0; i < kLevels; ++i)
     for (std::size_t j = 0; j < kLevels; ++j) add(ms[i], ns[j], ks[(i + j) % kLevels]);
@@ -53,8 +61,9 @@ void add_shapes(std::vector<SweepCase>& out, const SweepTile& tile, const SweepE
 }
 
 void add_strides(std::vector<SweepCase>& out, const SweepTile& tile) {
-  for (std::size_t i = 1; i < kProductStridesNames.size(); ++i) {
+  for (std::size_t i = 0; i < kProductStridesNames.size(); ++i) {
     const auto strides = static_cast<ProductStrides>(i);
+    if (strides == tile.strides) continue;
     out.push_back({.m = tile.m + 1, .n = 2 * tile.n + 1, .k = tile.k + 1, .strides = strides});
     out.push_back({.m = 2 * tile.m, .n = tile.n, .k = 2 * tile.k, .strides = strides});
   }
@@ -104,8 +113,11 @@ std::vector<SweepCase> sweep_cases(const SweepTile& tile, const SweepExtents& ta
   if (taken.m && taken.n && taken.k) add_strides(shapes, tile);
   std::stable_sort(shapes.begin(), shapes.end(),
                    [](const auto& a, const auto& b) { return size_of(a) < size_of(b); });
+  std::vector<ThreadOrder> orders = {ThreadOrder::forward, ThreadOrder::backward,
+                                     ThreadOrder::shuffled};
+  if (tile.is_async) orders.push_back(ThreadOrder::late);
   for (const SweepCase& shape : shapes) {
-    for (const auto order : {ThreadOrder::forward, ThreadOrder::backward, ThreadOrder::shuffled}) {
+    for (const auto order : orders) {
       out.push_back(shape);
       out.back().order = order;
     }
@@ -116,6 +128,11 @@ std::vector<SweepCase> sweep_cases(const SweepTile& tile, const SweepExtents& ta
 std::int64_t Sweep::count(Status status) const {
   return std::count_if(cases.begin(), cases.end(),
                        [&](const SweptCase& each) { return each.status == status; });
+}
+
+std::int64_t Sweep::count_of_others() const {
+  return std::count_if(cases.begin(), cases.end(),
+                       [](const SweptCase& each) { return !each.report.remark.empty(); });
 }
 
 const SweptCase* Sweep::smallest_failing() const {
@@ -175,6 +192,8 @@ std::string Sweep::summary_line() const {
                     : exit_code() == 4 ? cat("could not check all: ", count(Status::clean), " of ",
                                              all, " cases are clean")
                                        : cat("clean: ", counted(all - refused, "case"));
+  if (const auto others = count_of_others(); others > 0)
+    out += cat(", of which another kernel ran ", others);
   if (refused > 0) out += cat(", ", refused, " refused");
   if (unchecked > 0) out += cat(", ", unchecked, " could not be checked");
   if (left > 0) out += cat(", ", left, " not run: ", timed_out ? "the time limit" : "stopped");

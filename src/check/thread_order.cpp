@@ -202,6 +202,24 @@ Past BlockRecorder::past_of(const LaneAccess& access, Access how) const {
           stamp.read};
 }
 
+void BlockRecorder::keep_read(int number, const BulkMove& move, int thread, Here here) {
+  const BulkFields& f = move.fields;
+  const std::int64_t x = std::max<std::int64_t>(0, move.x), y = std::max<std::int64_t>(0, move.y);
+  const std::int64_t cols = std::min<std::int64_t>(f.extent[0], move.x + f.box[0]) - x,
+                     rows = std::min<std::int64_t>(f.extent[1], move.y + f.box[1]) - y;
+  if (cols <= 0 || rows <= 0) return;
+  const std::uint64_t first = reinterpret_cast<std::uint64_t>(f.data) - region(number).begin;
+  BoxRead read{
+      number,         first + static_cast<std::uint64_t>(y * f.stride_bytes + x * f.element_bytes),
+      f.stride_bytes, f.element_bytes,
+      cols,           rows,
+      here,           {}};
+  const LaneAccess access{number, f.element_bytes, thread, read.offset, 0, site_of(here)};
+  if (orders_.empty()) read.past.when.block = block_.linear, read.past.when.thread = thread;
+  else in_current_order(thread, [&] { read.past = past_of(access, Access::load); });
+  box_reads_.push_back(std::move(read));
+}
+
 void BlockRecorder::take_turn(const LaneAccess& access, Past& past) {
   const std::tuple element(access.region, access.offset, access.thread);
   if (past.how == Access::atomic) {

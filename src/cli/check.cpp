@@ -76,10 +76,9 @@ std::string again(const CheckRequest& request) {
   return out;
 }
 
-/// Checks many shapes: around the tile or, for a kernel without one, around blocks with one element
-/// per thread.
+/// Checks many shapes; `spelling` is set for a kernel of the ladder.
 int check_sweep(const shell::Context& context, const CheckRequest& request,
-                const std::optional<TileShape>& tile, const CheckKernelCase& check_case) {
+                const std::optional<KernelSpelling>& spelling, const CheckKernelCase& check_case) {
   const SweepRequest asked{.kernel = request.kernel,
                            .only_rows = !request.launch.empty(),
                            .taken = request.launch.empty()
@@ -88,7 +87,8 @@ int check_sweep(const shell::Context& context, const CheckRequest& request,
                            .again = again(request),
                            .format = request.format,
                            .others = request.others()};
-  const check::SweepTile around = tile ? sweep_tile(*tile) : sweep_tile(request.kernel, check_case);
+  const check::SweepTile around =
+      spelling ? sweep_tile(*spelling) : sweep_tile(request.kernel, check_case);
   return print_report(context, request, sweep_kernel(asked, around, check_case));
 }
 
@@ -128,12 +128,8 @@ int check_program(const shell::Context& context, const CheckRequest& request,
     return spelling ? problem_text(kernel, *spelling) : std::string();
   };
   if (request.sweeps) {
-    const std::optional<TileShape> tile = spelling ? std::optional(spelling->tile)
-                                          : request.kernel.tile.empty()
-                                              ? std::nullopt
-                                              : std::optional(parse_tile(request.kernel.tile));
     try {
-      return check_sweep(context, request, tile, [&](const CheckedKernel& kernel) {
+      return check_sweep(context, request, spelling, [&](const CheckedKernel& kernel) {
         check.kernel = kernel;
         check.problem = problem(kernel);
         return case_report(program, check);
@@ -153,7 +149,7 @@ int check_compiled(const shell::Context& context, const CheckRequest& request,
                    const KernelSpelling& spelling) {
   const process::TemporaryFolder folder;
   const auto source = folder.path() / cat(request.kernel.name, ".cpp");
-  std::ofstream(source) << source_text(spelling);
+  std::ofstream(source) << source_text(request.kernel, spelling);
   const std::string what = cat(request.kernel.name, " with tile ", to_string(spelling.tile), " in ",
                                request.kernel.dtype);
   context.detail(cat("compiling ", what));
@@ -218,8 +214,7 @@ int run_check(const shell::Context& context, CheckRequest& request) {
     const process::InterruptsAreNoted noted;
     return check_compiled(context, request, spelling);
   }
-  if (request.sweeps) return check_sweep(context, request, spelling.tile, checked);
-  if (const std::string other = substituted(request.kernel); !other.empty()) context.note(other);
+  if (request.sweeps) return check_sweep(context, request, spelling, checked);
   const check::DeviceModel& device = check::device_model(request.kernel.device);
   const check::Report report = checked(request.kernel);
   return print_report(context, request,
@@ -263,8 +258,6 @@ void add_check(CLI::App& root, shell::Context& context) {
       "  tessera check my_kernel.cpp --stop-at 'block=1,0 thread=3 superstep=load'\n"
       "  tessera check tiled_idiomatic --tile 16x16x16 --order shuffled --seed 3 --junit "
       "check.xml");
-  const std::vector<std::string> strides(check::kProductStridesNames.begin(),
-                                         check::kProductStridesNames.end());
   add_kernel_options(
       *app, request->kernel, "KERNEL|FILE",
       "A kernel of the ladder: naive, tiled, ..., FILE.cpp with a kernel of your own, or FILE.cu "
@@ -286,8 +279,7 @@ void add_check(CLI::App& root, shell::Context& context) {
       "Lanes of a warp of plain CUDA: 32 (default) or 64", "32|64");
   shell::add_text(*app, "--results", "FOLDER", request->results,
                   "Write the arrays that the launch may change into FOLDER, each as NAME.npy");
-  shell::add_choice(*app, "--strides", request->kernel.strides, strides,
-                    "Memory layout of A, B and C (default rows)");
+  add_strides(*app, request->kernel);
   shell::add_flag(*app, "--sweep", request->sweeps,
                   "Check many shapes and strides around the tile, in three orders of the threads");
   shell::add_flag(*app, "--counters-only", request->kernel.counters_only,

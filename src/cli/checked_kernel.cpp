@@ -7,6 +7,7 @@
 #include "check/shared_names.hpp"
 #include "shell/algorithm_options.hpp"
 #include "shell/suggest.hpp"
+#include "shell/types.hpp"
 #include "tessera/check/html_report.hpp"
 #include "tessera/check/product.hpp"
 #include "tessera/io/array.hpp"
@@ -25,9 +26,6 @@ void require_known(const std::string& name) {
               near.empty() ? "" : "did you mean '" + near + "'?");
 }
 
-/// The type of C: that of A and B, or of the sums of bytes.
-DType out_of(DType in) { return is_byte(in) ? DType::i32 : is_f8(in) ? DType::f32 : in; }
-
 /// Types that `warpgroup` multiplies beside those of every kernel.
 std::vector<std::string> warpgroup_only_types() {
   const auto of_all = shell::product_dtype_names();
@@ -35,7 +33,7 @@ std::vector<std::string> warpgroup_only_types() {
   for (const auto& name : shell::product_dtype_names(shell::Products::operands)) {
     const DType in = parse_dtype(name);
     if (std::find(of_all.begin(), of_all.end(), name) == of_all.end() &&
-        find_algorithm("warpgroup").supports(in, out_of(in)))
+        find_algorithm("warpgroup").supports(in, shell::sums_of(in)))
       out.push_back(name);
   }
   return out;
@@ -77,7 +75,7 @@ Problem problem_of(const CheckedKernel& kernel) {
           .N = kernel.n,
           .K = kernel.k,
           .in = type,
-          .out = out_of(type),
+          .out = shell::sums_of(type),
           .a = strides_of(kernel, 'A', kernel.m, kernel.k),
           .b = strides_of(kernel, 'B', kernel.k, kernel.n),
           .c = strides_of(kernel, 'C', kernel.m, kernel.n),
@@ -93,6 +91,12 @@ void add_device_model(CLI::App& app, CheckedKernel& kernel) {
                   cat("GPU whose limits count; default ", kernel.device));
 }
 
+void add_strides(CLI::App& app, CheckedKernel& kernel) {
+  shell::add_choice(app, "--strides", kernel.strides,
+                    {check::kProductStridesNames.begin(), check::kProductStridesNames.end()},
+                    "Memory layout of A, B and C (default rows)");
+}
+
 void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_type,
                         std::string name_description) {
   shell::add_argument(app, "NAME", std::move(name_type), kernel.name, std::move(name_description));
@@ -100,13 +104,14 @@ void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_t
   shell::add_extent(app, "-m", kernel.m, "Rows of A and C" + extent);
   shell::add_extent(app, "-n", kernel.n, "Columns of B and C" + extent);
   shell::add_extent(app, "-k", kernel.k, "Columns of A, rows of B" + extent);
-  std::vector<std::string> types = shell::product_dtype_names();
+  const std::vector<std::string> types = shell::product_dtype_names();
   const std::vector<std::string> bytes = warpgroup_only_types();
   const std::string text =
       cat("Element type of A and B: ", shell::join(types), "; for warpgroup also ",
           shell::join(bytes), ", summed in f32 or i32; default ", kernel.dtype);
-  types.insert(types.end(), bytes.begin(), bytes.end());
-  shell::add_dtype(app, "--dtype", kernel.dtype, text, types);
+  shell::add_checked(
+      app, "--dtype", [&kernel](const std::string& given) { kernel.dtype = checked_dtype(given); },
+      text, "TYPE");
   shell::add_text(app, "--tile", "TILE", kernel.tile,
                   "Tile, such as 32x32x32 or 128,128,8/8,8; default: the kernel's own");
   shell::add_choice(app, "--order", kernel.order,
@@ -125,6 +130,16 @@ void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_t
   shell::add_count(app, "--registers", kernel.registers,
                    "Registers of a thread, as 'ptxas -v' says: they limit the occupancy too");
   shell::add_threads(app, kernel.threads);
+}
+
+std::string checked_dtype(const std::string& text) {
+  const shell::Types types = shell::parse_types(text);
+  if (types.in_b != types.in || types.out != shell::sums_of(types.in))
+    throw Error(Category::argument,
+                cat("kernels are checked with A and B of one type, and ", types.in, " into ",
+                    shell::sums_of(types.in)),
+                to_string(types.in), text);
+  return std::string(name(types.in));
 }
 
 const check::DeviceModel& checked_device(const CheckedKernel& kernel) {
@@ -163,6 +178,15 @@ int built_registers(const Plan& plan, const std::string& device) {
   return 0;
 }
 
+/// Which kernel takes the place of the plan's, whose bulk copies cannot read the operands, or what
+/// is done to these first, and why; empty where neither.
+std::string remark_of(const Plan& plan) {
+  constexpr std::string_view asked = "asked for; ";
+  return plan.reason.starts_with(asked)
+             ? cat(plan.algorithm, ": ", plan.reason.substr(asked.size()))
+             : std::string();
+}
+
 }  // namespace
 
 check::Report checked(const CheckedKernel& kernel) {
@@ -186,12 +210,13 @@ check::Report checked(const CheckedKernel& kernel) {
   try {
     const Operand a(kernel, type, 'A', kernel.m, kernel.k, 1),
         b(kernel, type, 'B', kernel.k, kernel.n, 2),
-        c(kernel, out_of(type), 'C', kernel.m, kernel.n, 3);
+        c(kernel, shell::sums_of(type), 'C', kernel.m, kernel.n, 3);
     const ConstMatrix A = a.view(), B = b.view();
     const Plan plan = make_plan(make_problem(A, B, c.view(), 1, kernel.beta), options);
     if (how.registers == 0) how.registers = built_registers(plan, kernel.device);
     check::Report report = check_matmul(plan, A, B, c.view(), how);
     check::name_shared_tiles(report, source_of);
+    report.remark = remark_of(plan);
     return report;
   } catch (const Error& error) {
     if (error.category() != Category::resource) throw;
@@ -203,17 +228,24 @@ check::Report checked(const CheckedKernel& kernel) {
 KernelSpelling spelling_of(const CheckedKernel& kernel) {
   require_known(kernel.name);
   const DType type = parse_dtype(kernel.dtype);
-  return spell_kernel(kernel.name, type, out_of(type),
+  return spell_kernel(kernel.name, type, shell::sums_of(type),
                       kernel.tile.empty() ? TileShape{} : parse_tile(kernel.tile));
 }
 
-std::string source_text(const KernelSpelling& spelling) {
-  if (spelling.header.empty())
-    throw Error(
-        Category::unavailable,
-        cat("check: ", spelling.kernel, " in ", spelling.type,
-            " takes its operands as maps for bulk copies and cannot be recompiled"),
-        "f32, or another type with the first tile of warpgroup or thin; no --stop-at, no flags");
+std::string source_text(const CheckedKernel& kernel, const KernelSpelling& spelling) {
+  if (spelling.header.empty()) {
+    const DType type = parse_dtype(kernel.dtype);
+    std::vector<std::string> built;
+    for (const TileShape& tile : find_algorithm(kernel.name).tiles_of(type)) {
+      if (spell_kernel(kernel.name, type, shell::sums_of(type), tile).is_compiled)
+        built.push_back(to_string(tile));
+    }
+    throw Error(Category::unavailable,
+                cat("kernels with bulk copies are checked in built-in tiles, without --stop-at and "
+                    "compiler flags: ",
+                    kernel.name, " with tile ", to_string(spelling.tile), " in ", kernel.dtype),
+                built.empty() ? "f32" : cat("--tile ", shell::join(built), ", or f32"));
+  }
   return cat("#include \"tessera/check/file.hpp\"\n#include \"", spelling.header,
              "\"\n\nusing namespace tessera;\n\n"
              "check::Report check_kernel(const check::Options& options, const "
@@ -223,13 +255,6 @@ std::string source_text(const KernelSpelling& spelling) {
 
 std::string problem_text(const CheckedKernel& kernel, const KernelSpelling& spelling) {
   return cat(to_string(problem_of(kernel)), " tile=", to_string(spelling.tile));
-}
-
-std::string substituted(const CheckedKernel& kernel) {
-  constexpr std::string_view asked = "asked for; ";
-  const Plan plan = make_plan(problem_of(kernel), {.algorithm = kernel.name});
-  if (!plan.reason.starts_with(asked)) return {};
-  return cat(kernel.name, ": ", plan.reason.substr(asked.size()));
 }
 
 std::optional<std::string> source_of(const std::string& file) {

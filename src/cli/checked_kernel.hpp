@@ -36,6 +36,11 @@ struct CheckedKernel {
 void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_type,
                         std::string name_description);
 
+/// The type of A and B in "i8", "i8:i32" or "i8:i8:i32". Throws Error(argument) for other types of
+/// C than those of a kernel that is checked.
+std::string checked_dtype(const std::string& text);
+/// Adds --strides.
+void add_strides(CLI::App& app, CheckedKernel& kernel);
 /// Adds --device: the name of a GPU model.
 void add_device_model(CLI::App& app, CheckedKernel& kernel);
 /// Throws Error(argument) for an unknown device or an impossible number of registers.
@@ -51,13 +56,9 @@ check::Report checked(const CheckedKernel& kernel);
 /// reason why no kernel has this tile or type.
 KernelSpelling spelling_of(const CheckedKernel& kernel);
 /// The source of a `tessera check FILE.cpp` that runs it on any shape.
-std::string source_text(const KernelSpelling& spelling);
+std::string source_text(const CheckedKernel& kernel, const KernelSpelling& spelling);
 /// How that file's report names what it ran.
 std::string problem_text(const CheckedKernel& kernel, const KernelSpelling& spelling);
-
-/// Which kernel takes the place of a kernel of the ladder whose bulk copies cannot read this
-/// problem's operands, and why; empty where none does.
-std::string substituted(const CheckedKernel& kernel);
 
 /// The text of a source file as reports name it; for an installed command, of the installed header.
 std::optional<std::string> source_of(const std::string& file);

@@ -28,7 +28,8 @@ struct Compared {
   Status status = Status::unsupported;
   TileShape tile = {};
   std::string device = {};
-  std::string reason = {};  ///< why it is not ok, or which kernel took its place
+  bool is_replaced = false;  ///< another kernel ran, with a tile of its own
+  std::string reason = {};   ///< why it is not ok, or which kernel took its place
   Verification found = {};
   double seconds = 0, gflops = 0;  ///< of the fastest timed run
   index_t runs = 0;                ///< timed runs

@@ -67,8 +67,7 @@ check::Report counted_in_file(const ExplainRequest& request, const CheckedKernel
   return out;
 }
 
-Explained explained(const shell::Context& context, const ExplainRequest& request,
-                    const std::string& name, std::string& page) {
+Explained explained(const ExplainRequest& request, const std::string& name, std::string& page) {
   CheckedKernel kernel = request.kernel;
   kernel.name = name;
   Explained out{
@@ -76,8 +75,6 @@ Explained explained(const shell::Context& context, const ExplainRequest& request
       .explanation = {},
       .next = next_step(name)};
   out.explanation = check::explain(out.report, check::device_model(kernel.device));
-  if (const std::string other = is_file(kernel) ? "" : substituted(kernel); !other.empty())
-    context.note(other);
   return out;
 }
 
@@ -105,13 +102,14 @@ void require_work(const ExplainRequest& request) {
                 "-m and -n of at least 1", cat("m=", kernel.m, " n=", kernel.n));
 }
 
-int run_explain(const shell::Context& context, const ExplainRequest& request) {
+int run_explain(const shell::Context& context, ExplainRequest& request) {
   if (request.cpu) {
     std::vector<std::string> size{request.kernel.name};
     size.insert(size.end(), request.more_files.begin(), request.more_files.end());
     return explain_cpu(context,
                        {size, request.kernel.dtype, request.arithmetic, request.kernel.threads});
   }
+  request.kernel.dtype = checked_dtype(request.kernel.dtype);
   const check::DeviceModel& device = checked_device(request.kernel);
   require_work(request);
   const bool two = !request.against.empty();
@@ -121,8 +119,8 @@ int run_explain(const shell::Context& context, const ExplainRequest& request) {
   for (const std::string& file : {request.text, request.html})
     if (!file.empty()) check_output(file, request.force ? Overwrite::replace : Overwrite::refuse);
   std::string page;
-  const Explained a = explained(context, request, request.kernel.name, page);
-  const Explained b = two ? explained(context, request, request.against, page) : Explained{};
+  const Explained a = explained(request, request.kernel.name, page);
+  const Explained b = two ? explained(request, request.against, page) : Explained{};
   if (!request.html.empty())
     shell::write_file(context, request.html, request.force,
                       two ? check::html_comparison(a.report, b.report, device, source_of)
@@ -170,6 +168,7 @@ void add_explain(CLI::App& root, shell::Context& context) {
                   cat("Element type: ", shell::join(shell::product_dtype_names()), "; default ",
                       request->kernel.dtype,
                       "; with --cpu also types of A, B and C, such as bf16:f32 and u8:i8:i32"));
+  add_strides(*app, request->kernel);
   shell::add_flag(*app, "--cpu", request->cpu,
                   "Explain the route of a product M N K through the packed CPU path instead");
   shell::add_choice(*app, "--arithmetic", request->arithmetic, {"chain", "lanes"},

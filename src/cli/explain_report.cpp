@@ -62,6 +62,7 @@ std::string heading(const Explained& e) {
       fmt::format("{}{}{}\non {}: grid {}, block {}, {} of shared memory\n", r.kernel,
                   r.problem.empty() ? "" : ": ", r.problem, e.explanation.device->full_name,
                   to_string(r.grid), to_string(r.block), bytes_text(r.shared_bytes));
+  if (!r.remark.empty()) out += r.remark + "\n";
   if (r.summary.checked_blocks < r.summary.blocks)
     out += fmt::format("counted in {} of {} blocks; assumes that the others are alike\n",
                        r.summary.checked_blocks, r.summary.blocks);
@@ -136,8 +137,8 @@ std::string next_step(const Explained& e) {
 /// The cost of a line: passes of the data stage and quarters of multiply-adds.
 double cost(const Counters& c) {
   return static_cast<double>(c.shared_load_wavefronts + c.shared_store_wavefronts) +
-         static_cast<double>(c.global_load_sectors + c.global_store_sectors +
-                             c.async_copy_sectors) /
+         static_cast<double>(c.global_load_sectors + c.global_store_sectors + c.async_copy_sectors +
+                             c.bulk_copy_sectors + c.bulk_store_sectors) /
              4 +
          static_cast<double>(c.fma_threads) / 128;
 }
@@ -172,17 +173,19 @@ std::string costly_lines(const Explained& e, const check::SourceReader& source,
   const auto count = [](std::int64_t n) { return n == 0 ? std::string() : std::to_string(n); };
   for (const auto* line : lines) {
     const Counters& c = line->counters;
-    const auto global = c.global_load_requests + c.global_store_requests + c.async_copy_requests;
+    const auto global = c.global_load_requests + c.global_store_requests + c.async_copy_requests +
+                        c.bulk_copies + c.bulk_stores;
     const auto shared = c.shared_load_requests + c.shared_store_requests;
     table.add({place(line->location), count(global),
-               each(global, c.global_load_sectors + c.global_store_sectors + c.async_copy_sectors),
+               each(global, c.global_load_sectors + c.global_store_sectors + c.async_copy_sectors +
+                                c.bulk_copy_sectors + c.bulk_store_sectors),
                count(shared), each(shared, c.shared_load_wavefronts + c.shared_store_wavefronts),
                line_of(source, line->location)});
   }
   return table.text(columns);
 }
 
-/// The worst warp of each access: "load of A".
+/// The worst warp of each access: "load of A"; of bulk copies and stores, each line's average box.
 std::string accesses(const Explained& e, std::size_t columns) {
   constexpr std::size_t least = 90;  // of the title in the table's head
   const std::string title = e.report.kernel + ": worst warp of each access";
@@ -201,6 +204,18 @@ std::string accesses(const Explained& e, std::size_t columns) {
     table.add({verb + s.tensor, place(s.location), std::to_string(s.bytes),
                fmt::format("{} {}{}", s.transfers, unit, s.transfers == 1 ? "" : "s"),
                std::to_string(s.ideal)});
+  }
+  for (const auto& line : e.report.by_line) {
+    const Counters& c = line.counters;
+    const auto add = [&](const char* verb, std::int64_t boxes, std::int64_t bytes,
+                         std::int64_t sectors) {
+      if (boxes == 0) return;
+      table.add({verb, place(line.location), number(ratio(bytes, boxes)),
+                 fmt::format("{} sectors", number(ratio(sectors, boxes))),
+                 number(ratio(bytes, 32 * boxes))});
+    };
+    add("bulk copy of a box", c.bulk_copies, c.bulk_copy_bytes, c.bulk_copy_sectors);
+    add("bulk store of a box", c.bulk_stores, c.bulk_store_bytes, c.bulk_store_sectors);
   }
   return (is_narrow ? title + "\n" : "") + table.text(columns);
 }
@@ -271,6 +286,7 @@ ordered_json explain_json(const Explained& e) {
   ordered_json out = shell::json_object();
   out["kernel"] = r.kernel;
   out["problem"] = r.problem;
+  out["remark"] = r.remark.empty() ? ordered_json() : ordered_json(r.remark);
   out["device"] = x.device->name;
   out["blocks"] = {{"grid", r.summary.blocks}, {"counted", r.summary.checked_blocks}};
   out["clean"] = r.summary.clean;

@@ -119,6 +119,29 @@ constexpr const char* kEnvironmentPage =
   --color wins over both.
 )";
 
+constexpr const char* kAsynchronousPage =
+    R"(Gates, bulk copies and warpgroup units, in kernels for sm_90a, the CPU engine and the checker:
+
+  Gate, Turn<Stages>         a barrier in shared memory that goes through phases; stage and phase of a ring
+  open_gate, open_gates      one thread opens them; publish_gates and a block barrier follow
+  expect, arrive             one arrival, with or without the bytes that copies add in this phase
+  wait(t, gate, phase)       until the phase of that parity has ended
+  UnitTile, BulkMatrix       a swizzled tile in shared memory; a matrix with the map for such tiles
+  copy_bulk                  starts the copy of a tile, whose bytes count at a gate
+  store_bulk, commit_bulk    starts to store a tile; ends a group of such stores
+  wait_bulk_read<N>          all but the newest N groups have read their tiles; wait_bulk<N>: have stored them
+  fence_async                between ordinary stores to shared memory and bulk copies, stores or units on those bytes
+  fence_async_global         the same of global memory
+  WarpgroupUnit::mma         four warps start a product of operands in shared memory
+  wait_mma<N>                all but the newest N products are done
+  meet<id>(t, threads)       a barrier of some whole warps
+  cluster_barrier            of all blocks of a cluster; arrive(t, gate, rank), copy_bulk(..., blocks): in other blocks
+
+'tessera check KERNEL --order late' executes copies and products as late as the waits allow. 'tessera check warpgroup'
+and 'thin' need operands that bulk copies can read: --strides aligned or aligned-transposed-b.
+docs/asynchronous.md explains them, the puzzles p27_gates and p28_warpgroup teach them.
+)";
+
 std::string layouts_page() {
   std::string out =
       R"(A layout maps coordinates to offsets. It is written shape:stride, nested as deep as needed:
@@ -143,6 +166,7 @@ std::string page(const std::string& topic) {
     return "Element types: " + element_type_names(" ") +
            ".\nWith a product: " + shell::join(shell::product_dtype_names(), " ") + ".\n" +
            kTypesPage;
+  if (topic == "asynchronous") return kAsynchronousPage;
   if (topic == "files") return kFilesPage;
   if (topic == "exit-codes") return kExitCodesPage;
   if (topic == "environment") return kEnvironmentPage;
@@ -207,6 +231,7 @@ int show_help(const shell::Context& context, const std::vector<std::string>& wor
 const std::vector<HelpTopic>& help_topics() {
   static const std::vector<HelpTopic> topics = {
       {"algorithms", "the ladder: every algorithm, its idea, its tiles and types"},
+      {"asynchronous", "gates, bulk copies and warpgroup units: the words of kernels"},
       {"environment", "environment variables"},
       {"exit-codes", "what each exit code means"},
       {"files", "file formats, writing, overwriting"},

@@ -44,34 +44,54 @@ std::string finding_text(const check::Finding& f) {
   return out;
 }
 
-/// The message of the first case that is not clean.
+/// What is to be said of a case that is not clean, or that another kernel ran.
 std::string remark(const check::SweptCase& swept) {
   if (swept.status == Status::findings && !swept.report.findings.empty())
     return finding_text(swept.report.findings.front());
-  return swept.status == Status::not_run ? std::string() : swept.why;
+  if (swept.status == Status::not_run) return {};
+  return swept.why.empty() ? swept.report.remark : swept.why;
 }
 
-/// A row for each shape, a column for each order, in lines of `columns` characters; 0: any.
+/// The orders in which each shape runs.
+std::vector<ThreadOrder> orders_of(const check::Sweep& swept) {
+  std::vector<ThreadOrder> out;
+  for (const check::SweptCase& each : swept.cases) {
+    if (std::find(out.begin(), out.end(), each.which.order) != out.end()) break;
+    out.push_back(each.which.order);
+  }
+  return out;
+}
+
+/// A row for each shape, a column for each order, in lines of `columns` characters; 0: any. Where
+/// another kernel ran some cases, a column names the kernels.
 std::string table_text(const check::Sweep& swept, std::size_t columns) {
   using enum shell::Align;
-  shell::Table table({{"m", right},
-                      {"n", right},
-                      {"k", right},
-                      {"strides"},
-                      {"forward"},
-                      {"backward"},
-                      {"shuffled"},
-                      {""}});
+  const std::vector<ThreadOrder> orders = orders_of(swept);
+  const bool names_kernels = swept.count_of_others() > 0;
+  std::vector<shell::Table::Column> head = {{"m", right}, {"n", right}, {"k", right}, {"strides"}};
+  if (names_kernels) head.push_back({"kernel"});
+  for (const ThreadOrder order : orders) head.push_back({std::string(name(order))});
+  head.push_back({""});
+  shell::Table table(head);
   const auto& cases = swept.cases;
-  for (std::size_t i = 0; i + 2 < cases.size(); i += 3) {
+  for (std::size_t i = 0; i + orders.size() <= cases.size(); i += orders.size()) {
     const check::SweepCase& shape = cases[i].which;
+    std::vector<std::string> row = {cat(shape.m), cat(shape.n), cat(shape.k),
+                                    std::string(name(shape.strides))};
+    if (names_kernels) row.push_back(cases[i].report.kernel);
     std::string said;
-    for (std::size_t j = i; j < i + 3; ++j)
+    for (std::size_t j = i; j < i + orders.size(); ++j) {
+      row.push_back(cell(cases[j]));
       if (said.empty()) said = remark(cases[j]);
-    table.add({cat(shape.m), cat(shape.n), cat(shape.k), std::string(name(shape.strides)),
-               cell(cases[i]), cell(cases[i + 1]), cell(cases[i + 2]), said});
+    }
+    row.push_back(said);
+    table.add(row);
   }
   return table.text(columns);
+}
+
+std::string kernel_name(const SweepRequest& request, const check::Sweep& swept) {
+  return is_file(request.kernel) ? swept.merged().kernel : request.kernel.name;
 }
 
 /// The command that checks one case.
@@ -85,8 +105,10 @@ std::string command_of(const SweepRequest& request, const check::SweepCase& one)
 std::string text_of(const SweepRequest& request, const check::SweepTile& tile,
                     const check::Sweep& swept, std::size_t columns) {
   std::string out =
-      cat("kernel ", swept.merged().kernel, ": ", swept.cases.size(), " cases around tile ", tile.m,
-          "x", tile.n, "x", tile.k, ", three orders of the threads, seed ", request.kernel.seed,
+      cat("kernel ", kernel_name(request, swept), ": ", swept.cases.size(), " cases around tile ",
+          tile.m, "x", tile.n, "x", tile.k,
+          tile.turn > 0 ? cat(" and a turn of the ring of stages, K = ", tile.turn) : "", ", ",
+          tile.is_async ? "four" : "three", " orders of the threads, seed ", request.kernel.seed,
           "\n\n", table_text(swept, columns), "\n");
   if (const check::SweptCase* const failing = swept.smallest_failing()) {
     out += cat("smallest failing case: ", to_string(failing->which), "\n");
@@ -119,6 +141,8 @@ nlohmann::ordered_json case_json(const check::SweptCase& swept) {
                                 {"notes", s.notes},
                                 {"findings", std::move(findings)}};
   if (!swept.why.empty()) out["why"] = swept.why;
+  if (!swept.report.kernel.empty()) out["kernel"] = swept.report.kernel;
+  if (!swept.report.remark.empty()) out["remark"] = swept.report.remark;
   return out;
 }
 
@@ -133,7 +157,7 @@ std::string json_of(const SweepRequest& request, const check::SweepTile& tile,
     smallest["report"] = nlohmann::ordered_json::parse(
         check::to_json(failing->report, check::device_model(request.kernel.device)));
   }
-  return shell::json_text({{"kernel", swept.merged().kernel},
+  return shell::json_text({{"kernel", kernel_name(request, swept)},
                            {"tile", {tile.m, tile.n, tile.k}},
                            {"seed", request.kernel.seed},
                            {"summary",
@@ -188,20 +212,37 @@ FileReport sweep_kernel(const SweepRequest& request, const check::SweepTile& til
 }
 
 check::SweepTile sweep_tile(const TileShape& tile) {
-  const check::SweepTile other;  // of an extent that the tile leaves open
-  return {tile.bm > 0 ? tile.bm : other.m, tile.bn > 0 ? tile.bn : other.n,
-          tile.bk > 0 ? tile.bk : other.k};
+  check::SweepTile out;  // of an extent that the tile leaves open
+  if (tile.bm > 0) out.m = tile.bm;
+  if (tile.bn > 0) out.n = tile.bn;
+  if (tile.bk > 0) out.k = tile.bk;
+  return out;
+}
+
+check::SweepTile sweep_tile(const KernelSpelling& spelling) {
+  check::SweepTile out = sweep_tile(spelling.tile);
+  if (spelling.stages == 0) return out;
+  out.k = spelling.depth;
+  out.turn = index_t{spelling.depth} * spelling.stages;
+  out.strides = spelling.strides;
+  out.is_async = true;
+  return out;
 }
 
 check::SweepTile sweep_tile(const CheckedKernel& kernel, const CheckKernelCase& check_case) {
+  check::SweepTile out;
+  if (!kernel.tile.empty()) out = sweep_tile(parse_tile(kernel.tile));
   try {
-    const Dim3 block = check_case(kernel_of(kernel, {.m = 1, .n = 1, .k = 1}, 0)).block;
+    const check::Report report = check_case(kernel_of(kernel, {.m = 1, .n = 1, .k = 1}, 0));
+    const check::Counters& c = report.total;
+    out.is_async = c.bulk_copies + c.bulk_stores + c.unit_operands > 0;
+    if (!kernel.tile.empty()) return out;
     const auto extent = [](index_t threads) { return std::clamp<index_t>(threads, 1, 128); };
-    const index_t along = extent(block.x), down = extent(block.y > 1 ? block.y : block.x);
-    return {down, along, along};
+    out.n = out.k = extent(report.block.x);
+    out.m = extent(report.block.y > 1 ? report.block.y : report.block.x);
   } catch (const Error&) {  // the kernel does not take that shape
-    return {};
   }
+  return out;
 }
 
 check::SweepExtents sweep_extents(std::string_view names) {

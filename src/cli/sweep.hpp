@@ -23,9 +23,10 @@ using CheckKernelCase = std::function<check::Report(const CheckedKernel& kernel)
 FileReport sweep_kernel(const SweepRequest& request, const check::SweepTile& tile,
                         const CheckKernelCase& check_case);
 
-/// Around the tile of a kernel.
+/// Around the tile of a kernel; of a kernel of the ladder, and the turns of its ring of stages.
 check::SweepTile sweep_tile(const TileShape& tile);
-/// Around blocks with one element per thread, for a kernel without a known tile.
+check::SweepTile sweep_tile(const KernelSpelling& spelling);
+/// The same for a file; without a requested tile around blocks with one element per thread.
 check::SweepTile sweep_tile(const CheckedKernel& kernel, const CheckKernelCase& check_case);
 /// The extents in a text such as "mn".
 check::SweepExtents sweep_extents(std::string_view names);

@@ -50,6 +50,10 @@ std::string advice_of_reuse(const PuzzleAttempt& attempt, const PuzzleFinding& f
   if (line_with(attempt.source, ".free[", 1, copy) == 0)
     return "wait(t, s.free[turn.stage], turn.before()) before the copy";
   const int arrives = line_with(attempt.source, "arrive(", 1, all);
+  if (arrives > read && line_of(attempt.source, read).find("mma(") != std::string::npos &&
+      line_with(attempt.source, "wait_mma<0>", read, arrives) == 0)
+    return cat("wait_mma<0>(t) belongs between the product in line ", read, " and arrive in line ",
+               arrives);
   if (arrives == 0 || read == 0) return {};
   return cat("arrive in line ", arrives, " comes after what line ", read, " reads or starts");
 }

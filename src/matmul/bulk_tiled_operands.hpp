@@ -2,6 +2,7 @@
 // runs it: with maps for bulk copies. Private to src/matmul.
 #pragma once
 
+#include "bulk_maps.hpp"
 #include "ladder_tiles.hpp"
 #include "operands.hpp"
 #include "tessera/kernels/bulk_tiled.hpp"
@@ -39,8 +40,8 @@ void with_bulk_tiles(const Problem& p, const void* a, const void* b, void* c, co
     BulkMatrix<typename Kernel::template TileA<float>> gA;  // (M,K)
     BulkMatrix<typename Kernel::template TileB<float>> gB;  // (N,K)
     gA.rows = static_cast<int>(p.M), gB.rows = static_cast<int>(p.N);
-    if (p.K > 0 && p.alpha != 0) {
-      gA.cols = gB.cols = static_cast<int>(p.K);
+    if (p.alpha != 0) gA.cols = gB.cols = static_cast<int>(p.K);
+    if (reads_operands(p)) {
       gA.map = make(from_a.fields<typename Kernel::template TileA<float>>());
       gB.map = make(from_b.fields<typename Kernel::template TileB<float>>());
     }

@@ -88,7 +88,11 @@ KernelSpelling spell_kernel(std::string_view algorithm, DType in, DType out,
                         std::find(compiled->tiles.begin(), compiled->tiles.end(), spelled.tile) !=
                             compiled->tiles.end() &&
                         compiled->has_type(in, out, spelled.tile);
-  if (compiled != all.end() && compiled->takes_maps) spelled.header.clear();
+  if (compiled != all.end() && compiled->ring != nullptr) {
+    spelled.header.clear();
+    const detail::RingOf ring = compiled->ring(in, spelled.tile);
+    spelled.depth = ring.depth, spelled.stages = ring.stages, spelled.strides = ring.strides;
+  }
   return spelled;
 }
 

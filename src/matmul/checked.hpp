@@ -6,9 +6,15 @@
 #include <span>
 
 #include "ladder.hpp"
-#include "tessera/check/check.hpp"
+#include "tessera/check/product.hpp"
 
 namespace tessera::detail {
+
+/// The ring of a kernel with bulk copies: see KernelSpelling.
+struct RingOf {
+  int depth = 0, stages = 0;
+  check::ProductStrides strides = check::ProductStrides::rows;
+};
 
 /// One kernel that can be checked, in its tiles.
 struct CheckedEntry {
@@ -16,7 +22,8 @@ struct CheckedEntry {
   std::span<const TileShape> tiles;
   bool (*has_type)(DType in, DType out, const TileShape& tile);
   check::Report (*run)(const LadderCall& call, const check::Options& options);
-  bool takes_maps = false;  ///< for bulk copies, which check_product() does not make
+  /// Of kernels that take maps for bulk copies, which check_product() does not make.
+  RingOf (*ring)(DType in, const TileShape& tile) = nullptr;
 };
 
 /// In the order of the ladder.

@@ -31,10 +31,18 @@ check::Report run_bulk_checked(const LadderCall& call, const check::Options& opt
 
 bool has_bulk_type(DType in, DType out, const TileShape&) { return is_f32_product(in, out); }
 
+RingOf ring_of_bulk_tiled(DType, const TileShape& tile) {
+  const bool is_first = tile == BulkTiledTiles::tiles[0];
+  return {tile.bk,
+          is_first ? BulkTiled<BulkTiledTiles::tiles[0]>::stages_of<float>()
+                   : BulkTiled<BulkTiledTiles::tiles[1]>::stages_of<float>(),
+          check::ProductStrides::aligned};
+}
+
 }  // namespace
 
 CheckedEntry checked_bulk_tiled() {
-  return {"bulk_tiled", BulkTiledTiles::tiles, has_bulk_type, run_bulk_checked, true};
+  return {"bulk_tiled", BulkTiledTiles::tiles, has_bulk_type, run_bulk_checked, ring_of_bulk_tiled};
 }
 
 }  // namespace tessera::detail

@@ -41,10 +41,17 @@ bool has_thin_type(DType in, DType out, const TileShape& tile) {
   return is_f32_product(in, out) || (is_16_bit && in == out && tile == SixteenBitTiles::tiles[0]);
 }
 
+RingOf ring_of_thin(DType in, const TileShape& tile) {
+  RingOf out{128 / static_cast<int>(size_of(in)), 0, check::ProductStrides::aligned_transposed_b};
+  ThinLadder<ThinTiles>::with_kernel(
+      {.b = {1, 0}}, tile, [&]<class Kernel>(const Kernel&) { out.stages = Kernel::stages; });
+  return out;
+}
+
 }  // namespace
 
 CheckedEntry checked_thin() {
-  return {"thin", ThinTiles::tiles, has_thin_type, run_thin_checked, true};
+  return {"thin", ThinTiles::tiles, has_thin_type, run_thin_checked, ring_of_thin};
 }
 
 }  // namespace tessera::detail

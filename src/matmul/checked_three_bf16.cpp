@@ -1,7 +1,9 @@
-// `three_bf16` under the checker: the product of planes, which the host makes.
-#include <algorithm>
+// `three_bf16` under the checker: its operands as planes, then their product.
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "check/merge_reports.hpp"
 #include "checked.hpp"
 #include "three_bf16_operands.hpp"
 
@@ -9,38 +11,48 @@ namespace tessera::detail {
 
 namespace {
 
-std::vector<bf16> planes_of(const Problem& p, const void* from, index_t rows, Strides strides) {
-  const index_t depth = plane_depth(p);
-  std::vector<bf16> out(static_cast<std::size_t>(plane_bytes(p, rows)) / sizeof(bf16));
-  for (index_t i = 0; depth > 0 && i < rows; ++i) {
-    for (index_t k = 0; k < p.K; ++k) {
-      const ThreeBf16 all =
-          three_bf16(static_cast<const float*>(from)[i * strides.row + k * strides.col]);
-      for (int plane = 0; plane < 3; ++plane)
-        out[static_cast<std::size_t>((i * 3 + plane) * depth + k)] = all.parts[plane];
-    }
-  }
-  return out;
-}
-
+/// The packing of both operands into planes and the product of these, in one report.
 check::Report run_three_bf16_checked(const LadderCall& call, const check::Options& options) {
   const Problem& p = call.problem;
-  std::vector<bf16> A = planes_of(p, call.A, p.M, p.a);
-  std::vector<bf16> B = planes_of(p, call.B, p.N, {p.b.col, p.b.row});
+  std::vector<bf16> A(static_cast<std::size_t>(plane_bytes(p, p.M)) / sizeof(bf16)),
+      B(static_cast<std::size_t>(plane_bytes(p, p.N)) / sizeof(bf16));
   check::Report report;
-  multiply_planes({p, call.A, call.B, call.C, call.bias}, call.tile, {A.data(), B.data(), true}, 2,
-                  software_map, [&](Dim3 grid, const auto& kernel, const auto&... arguments) {
-                    report = check::check(options, grid, kernel, arguments...);
-                  });
+  std::vector<check::Report> packings;
+  const auto launch = [&]<class Kernel>(Dim3 grid, const Kernel& kernel, const auto&... arguments) {
+    check::Options own = options;
+    if constexpr (std::is_same_v<Kernel, PackOperand<3>>) {
+      const bool is_a = packings.empty();
+      own.tensors = {is_a ? "A" : "B", is_a ? "planes of A" : "planes of B"};
+      own.fresh_outputs = true;
+      packings.push_back(check::check(own, grid, kernel, arguments...));
+    } else {
+      own.tensors = {"planes of A", "planes of B", "C"};
+      own.problem += ", after pack_operand of A and B";
+      report = check::check(own, grid, kernel, arguments...);
+    }
+  };
+  run_three_bf16_by({p, call.A, call.B, call.C, call.bias}, call.tile, {A.data(), B.data()}, 2,
+                    software_map, launch);
+  std::vector<check::Coverage> coverage;
+  for (check::Report& each : packings) {
+    coverage.insert(coverage.end(), each.coverage.begin(), each.coverage.end());
+    each.kernel.clear();  // one kernel with its preparation
+    check::merge_report(report, std::move(each));
+  }
+  report.coverage.insert(report.coverage.begin(), coverage.begin(), coverage.end());
   return report;
 }
 
 bool has_three_bf16(DType in, DType out, const TileShape&) { return is_f32_product(in, out); }
 
+/// 64 of K are six tiles of planes, more than a ring holds.
+RingOf ring_of_three_bf16(DType, const TileShape&) { return {64, 2, check::ProductStrides::rows}; }
+
 }  // namespace
 
 CheckedEntry checked_three_bf16() {
-  return {"three_bf16", ThreeBf16Tiles::tiles, has_three_bf16, run_three_bf16_checked, true};
+  return {"three_bf16", ThreeBf16Tiles::tiles, has_three_bf16, run_three_bf16_checked,
+          ring_of_three_bf16};
 }
 
 }  // namespace tessera::detail

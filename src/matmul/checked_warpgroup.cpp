@@ -1,4 +1,5 @@
-// `warpgroup` under the checker: f32 in its tiles, other types in the first. Operands that bulk
+// `warpgroup` under the checker: f32 in its tiles, f16 and bf16 in the first and in those of
+// clusters, bytes in the first. Operands that bulk
 // copies cannot read are multiplied by `tensor_core` or copied, as in every run.
 #include <algorithm>
 
@@ -30,15 +31,26 @@ check::Report check_typed(const LadderCall& call, const check::Options& options)
 /// Into the type of the inputs; bytes into that of their sums.
 template <class T>
 using CheckedOut = std::conditional_t<sizeof(T) == 1, Accumulator<T>, T>;
+/// The first tile; of 16 bits also those of clusters.
 template <class T>
-using FirstTile = TileList<1, WarpgroupTilesOf<T>::tiles[0]>;
+struct CheckedTiles {
+  using List = TileList<1, WarpgroupTilesOf<T>::tiles[0]>;
+};
+template <class T>
+requires(sizeof(T) == 2) struct CheckedTiles<T> {
+  using List =
+      TileList<1, WarpgroupTiles::tiles[0], WarpgroupTiles::tiles[5], WarpgroupTiles::tiles[6]>;
+};
+static_assert(WarpgroupTiles::tiles[5].cm > 0 && WarpgroupTiles::tiles[6].cm > 0);
+template <class T>
+using TilesOf = typename CheckedTiles<T>::List;
 using CheckedLikeFirst = TypeList<bf16, f16, f8e4m3, f8e5m2, std::int8_t, std::uint8_t>;
 
 template <class... Ts>
 check::Report check_first(const LadderCall& call, const check::Options& options, TypeList<Ts...>) {
   check::Report report;
   (void)((call.problem.in == dtype_of<Ts>() &&
-          (report = check_typed<Ts, CheckedOut<Ts>, FirstTile<Ts>>(call, options), true)) ||
+          (report = check_typed<Ts, CheckedOut<Ts>, TilesOf<Ts>>(call, options), true)) ||
          ...);
   return report;
 }
@@ -57,18 +69,32 @@ check::Report run_warpgroup_checked(const LadderCall& call, const check::Options
   return check_first(call, options, CheckedLikeFirst{});
 }
 
+template <class Tiles>
+bool has_tile(const TileShape& tile) {
+  return std::find(std::begin(Tiles::tiles), std::end(Tiles::tiles), tile) !=
+         std::end(Tiles::tiles);
+}
 template <class... Ts>
 bool is_first_of(DType in, DType out, const TileShape& tile, TypeList<Ts...>) {
-  return ((in == dtype_of<Ts>() && out == dtype_of<CheckedOut<Ts>>() &&
-           tile == FirstTile<Ts>::tiles[0]) ||
-          ...);
+  return (
+      (in == dtype_of<Ts>() && out == dtype_of<CheckedOut<Ts>>() && has_tile<TilesOf<Ts>>(tile)) ||
+      ...);
 }
 
 bool has_warpgroup_type(DType in, DType out, const TileShape& tile) {
-  const auto& own = WarpgroupTiles::tiles;
-  if (in == DType::f32 && out == DType::f32)
-    return std::find(std::begin(own), std::end(own), tile) != std::end(own);
+  if (in == DType::f32 && out == DType::f32) return has_tile<WarpgroupTiles>(tile);
   return is_first_of(in, out, tile, CheckedLikeFirst{});
+}
+
+RingOf ring_of_warpgroup(DType in, const TileShape& tile) {
+  // Of 16 bits either mode may be contiguous.
+  RingOf out{128 / static_cast<int>(size_of(in)), 0,
+             size_of(in) == 2 ? check::ProductStrides::aligned
+                              : check::ProductStrides::aligned_transposed_b};
+  const auto take = [&]<class Kernel>(const Kernel&) { out.stages = Kernel::stages; };
+  if (size_of(in) == 1) WarpgroupLadder<WarpgroupByteTiles>::with_kernel(tile, take);
+  else WarpgroupLadder<WarpgroupTiles>::with_kernel(tile, take);
+  return out;
 }
 
 template <class One, class Other>
@@ -81,7 +107,7 @@ struct BothLists<TileList<One, Ones...>, TileList<Other, Others...>>
 
 CheckedEntry checked_warpgroup() {
   return {"warpgroup", BothLists<WarpgroupTiles, WarpgroupByteTiles>::tiles, has_warpgroup_type,
-          run_warpgroup_checked, true};
+          run_warpgroup_checked, ring_of_warpgroup};
 }
 
 }  // namespace tessera::detail

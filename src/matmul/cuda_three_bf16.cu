@@ -35,7 +35,7 @@ void pack_on_cuda(const ConstMatrix& B, cuda::PackedAs as, void* to, const cuda:
     launcher(stream)(PackOperand<1>::grid(B.cols, depth), PackOperand<1>{},
                      tensor<kAnyMatrix>(static_cast<const T*>(B.data), B.cols, B.rows, B.col_stride,
                                         B.row_stride),
-                     static_cast<T*>(to), depth);
+                     tensor<row_major(dynamic)>(static_cast<T*>(to), B.cols * depth), depth);
   };
   // A copy: only the size of an element matters.
   switch (size_of(B.dtype)) {

@@ -6,7 +6,7 @@
 namespace tessera::detail {
 
 std::string why_no_bulk_tiles(const Problem& p, const void* a, const void* b) {
-  if (p.M == 0 || p.N == 0 || p.K == 0 || p.alpha == 0) return {};
+  if (!reads_operands(p)) return {};
   using Kernel = BulkTiled<BulkTiledTiles::tiles[0]>;
   for (const auto& [name, operand] :
        {std::pair{"A: ", operand_a(p, a)}, std::pair{"B: ", operand_b(p, b)}}) {

@@ -6,7 +6,7 @@
 namespace tessera::detail {
 
 std::string why_no_thin_operands(const Problem& p, const void* a, const void* b) {
-  if (p.M == 0 || p.N == 0 || p.K == 0 || p.alpha == 0) return {};
+  if (!reads_operands(p)) return {};
   const auto of = [&]<class In>(TypeTag<In>) {
     using Kernel = ThinTiled<ThinTiles::tiles[0]>;
     using Large = typename Kernel::TileL<In>;

@@ -10,7 +10,7 @@
 namespace tessera::detail {
 
 std::string why_no_bulk_operands(const Problem& p, const void* a, const void* b) {
-  if (p.M == 0 || p.N == 0 || p.K == 0 || p.alpha == 0) return {};
+  if (!reads_operands(p)) return {};
   const auto of = [&]<class In>(TypeTag<In>) {
     using Kernel = WarpgroupTiled<WarpgroupTiles::tiles[0]>;
     if (const auto why = why_no_operand<typename Kernel::TileA<In>>(a, p.M, p.K, p.a.row, p.a.col);

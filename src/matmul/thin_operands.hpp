@@ -2,6 +2,7 @@
 // Private to src/matmul.
 #pragma once
 
+#include "bulk_maps.hpp"
 #include "ladder_tiles.hpp"
 #include "operands.hpp"
 #include "tessera/kernels/thin_tiled.hpp"
@@ -20,15 +21,16 @@ void with_thin_operands(const Problem& p, const void* a, const void* b, void* c,
   using Small = typename Kernel::template TileS<In>;
   with_operands<In, Out>(p, a, b, c, bias, [&](const auto& A, const auto&, const auto& C) {
     const index_t K = valid<1>(A);
+    const auto map = map_if_read(p, make);
     if (is_b_large(p)) {
       auto out = C;
       out.c = tensor<kAnyMatrix>(static_cast<Out*>(c), p.N, p.M, p.c.col, p.c.row);
       std::swap(out.bias_row, out.bias_col);
-      body(bulk_operand<Large>(make, b, p.N, K, p.b.col, p.b.row),
-           bulk_operand<Small>(make, a, p.M, K, p.a.row, p.a.col), out);
+      body(bulk_operand<Large>(map, b, p.N, K, p.b.col, p.b.row),
+           bulk_operand<Small>(map, a, p.M, K, p.a.row, p.a.col), out);
     } else {
-      body(bulk_operand<Large>(make, a, p.M, K, p.a.row, p.a.col),
-           bulk_operand<Small>(make, b, p.N, K, p.b.col, p.b.row), C);
+      body(bulk_operand<Large>(map, a, p.M, K, p.a.row, p.a.col),
+           bulk_operand<Small>(map, b, p.N, K, p.b.col, p.b.row), C);
     }
   });
 }

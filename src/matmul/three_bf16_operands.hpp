@@ -36,8 +36,8 @@ void make_planes(const float* from, index_t rows, index_t K, const Strides& stri
   using Kernel = PackOperand<3>;
   const index_t depth = packed_depth<bf16>(K);
   launch(Kernel::grid(rows, depth), Kernel{},
-         tensor<kAnyMatrix>(from, rows, K, strides.row, strides.col), static_cast<bf16*>(planes),
-         depth);
+         tensor<kAnyMatrix>(from, rows, K, strides.row, strides.col),
+         tensor<row_major(dynamic)>(static_cast<bf16*>(planes), rows * 3 * depth), depth);
 }
 
 /// The product of planes that are made.

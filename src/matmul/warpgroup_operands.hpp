@@ -2,6 +2,7 @@
 // engine runs it: with maps for bulk copies. Private to src/matmul.
 #pragma once
 
+#include "bulk_maps.hpp"
 #include "ladder_tiles.hpp"
 #include "operands.hpp"
 #include "tessera/kernels/warpgroup_tiled.hpp"
@@ -35,9 +36,10 @@ MemberOf<Kernel, In, Out> member_of(const Problem& p, const void* a, const void*
                                     const void* bias, const Make& make) {
   return with_operands<In, Out>(p, a, b, c, bias, [&](const auto& A, const auto&, const auto& C) {
     const index_t K = valid<1>(A);
-    const auto gA = bulk_operand<typename Kernel::template LoadA<In>>(make, a, p.M, K, p.a.row,
+    const auto map = map_if_read(p, make);
+    const auto gA = bulk_operand<typename Kernel::template LoadA<In>>(map, a, p.M, K, p.a.row,
                                                                       p.a.col);  // (M,K)
-    const auto gB = bulk_operand<typename Kernel::template LoadB<In>>(make, b, p.N, K, p.b.col,
+    const auto gB = bulk_operand<typename Kernel::template LoadB<In>>(map, b, p.N, K, p.b.col,
                                                                       p.b.row);  // (N,K)
     return MemberOf<Kernel, In, Out>{gA, gB, slices_of<Out>(p, C, make), C};
   });

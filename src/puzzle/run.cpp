@@ -176,7 +176,7 @@ void Run::keep(check::Report report) {
   last["report"].erase("device");
   if (outcome_.has_pictures) {
     last["pictures"] = pictures_of(report);
-    last["stages"] = check::stages_picture(report.gate_phases);
+    last["stages"] = check::stages_picture(report);
   }
   outcome_.total = report.total;
   // Only a note in a program, but wrong in an exercise: several threads do the work of one.

@@ -33,6 +33,8 @@ std::vector<std::string> type_names() {
 
 }  // namespace
 
+DType sums_of(DType in) { return is_byte(in) ? DType::i32 : is_f8(in) ? DType::f32 : in; }
+
 std::string to_string(const Types& types) {
   if (types.in_b != types.in) return cat(types.in, ":", types.in_b, ":", types.out);
   return types.in == types.out ? to_string(types.in) : cat(types.in, ":", types.out);
@@ -42,7 +44,7 @@ Types parse_types(std::string_view text) {
   const auto first = text.find(':'), last = text.rfind(':');
   if (first == std::string_view::npos) {
     const DType all = named_dtype(std::string(text), type_names());
-    return {all, all};
+    return {all, sums_of(all)};
   }
   if (std::count(text.begin(), text.end(), ':') > 2)
     throw Error(Category::argument, cat("'", text, "' has more than three types"),

@@ -14,6 +14,8 @@ struct Types {
   bool operator==(const Types&) const = default;
 };
 
+/// The type of C where only that of A and B is given: the same, or that of the sums of bytes.
+DType sums_of(DType in);
 /// "f32", "bf16:f32", "u8:i8:i32"
 std::string to_string(const Types& types);
 /// Inverse of to_string. Throws Error(type).

@@ -159,7 +159,9 @@ void CpuAsync::store(const BulkMap* map, int x, int y, const void* from, Here he
     s.misused(thread_, here, cat("a bulk store to rows of ", bytes, " bytes"),
               "a multiple of 16 bytes", {}, "let threads store where a row ends within 16 bytes");
   require_multiple(s, thread_, address(from), kCopiedLine, "a bulk store", here);
-  if (s.task.async != nullptr) s.task.async->stores(thread_, {fields, x, y, address(from)}, here);
+  if (s.task.async != nullptr &&
+      !s.task.async->stores(thread_, {fields, x, y, address(from)}, here))
+    return;
   s.async().start({fields, x, y, shared, nullptr, thread_});
 }
 
@@ -177,6 +179,10 @@ void CpuAsync::fence(Here here) const {
   BlockScheduler::State& s = scheduler_.state();
   if (s.task.async != nullptr) s.task.async->fences(thread_, here);
   s.async().fence();
+}
+void CpuAsync::fence_global(Here) const {
+  if (AsyncObserver* const observer = scheduler_.state().task.async)
+    observer->fences_global(thread_);
 }
 void CpuAsync::start_unit(const UnitCall& call) const {
   BlockScheduler::State& s = scheduler_.state();

@@ -42,6 +42,7 @@ enum class Flaw {
   free_count_too_large,
   no_barrier_behind_open,
   no_publish,
+  no_commit,
   no_wait_bulk_read,
   no_wait_bulk,
   reads_stored,
@@ -152,7 +153,7 @@ struct Ring {
       if (is(Flaw::fence_behind_barrier)) fence_async(t);
       if (!leads) continue;
       store_bulk(t, slice, tile<64, 8>(slices, group, part));  // at store
-      commit_bulk(t);
+      if (!is(Flaw::no_commit)) commit_bulk(t);
     }
     if (!leads) return;
     if (is(Flaw::reads_stored)) C(64 * group, 0) = C(64 * group, 0);  // at read

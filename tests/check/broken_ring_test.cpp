@@ -54,6 +54,8 @@ const FlawCase kFlaws[] = {
      "arrive"},
     {"no_barrier_behind_open", Flaw::no_barrier_behind_open, Kind::gate_arrivals, "free_wait", ""},
     {"no_publish", Flaw::no_publish, Kind::gate_arrivals, "copy", "open"},
+    {"no_commit", Flaw::no_commit, Kind::source_overwritten, "put", "store"},
+    {"no_commit_at_the_end", Flaw::no_commit, Kind::store_never_awaited, "store", ""},
     {"no_wait_bulk_read", Flaw::no_wait_bulk_read, Kind::source_overwritten, "put", "store"},
     {"no_wait_bulk", Flaw::no_wait_bulk, Kind::store_never_awaited, "store", ""},
     {"reads_stored", Flaw::reads_stored, Kind::store_never_awaited, "read", "store"},
@@ -116,7 +118,7 @@ TEST_P(RingFlaw, IsFoundWithKindAndLinesInEveryOrder) {
       EXPECT_FALSE(each.problem.empty());
       EXPECT_FALSE(each.hint.empty());
       // Findings about bytes of shared storage name tile and element.
-      if (each.tensor.starts_with("tile")) {
+      if (each.tensor.starts_with("s.")) {
         EXPECT_EQ(each.element.size(), 2u) << text_of(report);
       }
     }
@@ -130,14 +132,35 @@ TEST_P(RingFlaw, IsFoundWithKindAndLinesInEveryOrder) {
 INSTANTIATE_TEST_SUITE_P(Flaws, RingFlaw, ::testing::ValuesIn(kFlaws),
                          [](const auto& each) { return std::string(each.param.name); });
 
-TEST(RingFlaws, NameTileAndElement) {
-  for (const Flaw flaw : {Flaw::no_full_wait, Flaw::arrive_before_wait_mma, Flaw::no_fence}) {
+/// The wait is there; what is missing is the end of the group that it waits for.
+TEST(RingFlaws, AMissingCommitIsNamed) {
+  const auto report = checked_ring(Flaw::no_commit, options_of(ThreadOrder::forward, 0));
+  ASSERT_FALSE(report.findings.empty());
+  for (const auto& each : report.findings)
+    EXPECT_THAT(each.hint, ::testing::HasSubstr("commit_bulk(t)")) << text_of(report);
+}
+
+/// Gates and tiles have one name everywhere, with their index in an array.
+TEST(RingFlaws, NameGatesAndTilesAsTheSourceDoes) {
+  const auto first_of = [](Flaw flaw) {
     const auto report = checked_ring(flaw, options_of(ThreadOrder::forward, 0));
-    ASSERT_FALSE(report.findings.empty());
-    const auto& first = report.findings.front();
-    EXPECT_THAT(first.tensor, ::testing::StartsWith("tile (")) << first.problem;
-    EXPECT_EQ(first.element.size(), 2u) << first.problem;
+    return report.findings.empty() ? check::Finding{} : report.findings.front();
+  };
+  for (const auto& [flaw, tile] : {std::pair{Flaw::no_full_wait, "s.a[0]"},
+                                   {Flaw::arrive_before_wait_mma, "s.a[0]"},
+                                   {Flaw::no_full_wait_of_b, "s.b[0]"},
+                                   {Flaw::no_fence, "s.slices[0]"}}) {
+    const auto found = first_of(flaw);
+    EXPECT_EQ(found.tensor, tile) << found.problem;
+    EXPECT_THAT(found.problem, ::testing::HasSubstr(tile));
+    EXPECT_EQ(found.element.size(), 2u) << found.problem;
   }
+  EXPECT_THAT(first_of(Flaw::arrive_per_warp).problem, ::testing::HasSubstr("gate s.free[0]"));
+  const auto clean = checked_ring(Flaw::none, options_of(ThreadOrder::forward, 0));
+  const std::string page = check::html_report(clean, check::device_model("h200"));
+  for (const char* gate :
+       {">gate s.full[0]<", ">gate s.full[1]<", ">gate s.full_b[0]<", ">gate s.full_b[1]<"})
+    EXPECT_THAT(page, ::testing::HasSubstr(gate));
 }
 
 /// A missing wait shows in the numbers, where a GPU gives right ones most days.

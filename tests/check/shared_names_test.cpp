@@ -146,6 +146,9 @@ TEST(SharedNames, GatesAreNoTilesAndViewsOfAnArrayHaveItsName) {
 TEST(SharedNames, GatesThatThreadsWaitForHaveTheNamesOfTheirArrays) {
   Report report;
   report.findings = {race("", 3, 2)};
+  report.gates = {{64, {"k.cpp", 3, 5}, {}, "gate 0"},
+                  {80, {"k.cpp", 2, 5}, {}, "gate 1"},
+                  {72, {}, {"k.cpp", 5, 5}, "gate 2"}};
   report.findings[0].problem =
       "64 of 96 threads wait for the phase of parity 0 of gate 0 (byte 64 of shared storage), "
       "whose "
@@ -156,10 +159,13 @@ TEST(SharedNames, GatesThatThreadsWaitForHaveTheNamesOfTheirArrays) {
   const Report out = named(
       "auto& s = shared<Shared>(t);\n"
       "wait(t, s.free[turn.stage], turn.before());\n"
-      "wait(t, s.full[turn.stage], turn.phase);\n",
+      "wait(t, s.full[turn.stage], turn.phase);\n"
+      "Gate& full = s.full[turn.stage];\n"
+      "expect(t, full, bytes);\n",
       report);
-  EXPECT_NE(out.findings[0].problem.find("gate 0 of s.full (byte 64"), std::string::npos);
-  EXPECT_NE(out.findings[0].problem.find("gate 1 of s.free (byte 80"), std::string::npos);
+  EXPECT_NE(out.findings[0].problem.find("gate s.full[0] (byte 64"), std::string::npos);
+  EXPECT_NE(out.findings[0].problem.find("gate s.free[0] (byte 80"), std::string::npos);
+  EXPECT_EQ(out.gates[2].name, "gate s.full[1]");
 }
 
 TEST(SharedNames, ANumberFromATileIsNoNameOfIt) {

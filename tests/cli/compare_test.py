@@ -45,7 +45,10 @@ class Compare(harness.CommandTest):
                 results = self.results(37, 41, 29, "--dtype", dtype, *options)
                 self.assertEqual([result["status"] for result in results if result["algorithm"] == "packed"], ["ok"], dtype)
             self.assertEqual(self.compare(3, 4, 5, "--dtype", dtype)["problem"]["dtype"], dtype)
-        self.fails(2, "compare", "-m", 1, "-n", 1, "-k", 1, "--dtype", "i8", says=["no product of i8 into i8", "i8:i32"])
+        # As other commands name it: with bytes, C has the type of their sums.
+        for short, whole in (("i8", "i8:i32"), ("u8:u8:i32", "u8:i32"), ("f8e4m3", "f8e4m3:f32")):
+            self.assertEqual(self.compare(3, 4, 5, "--dtype", short)["problem"]["dtype"], whole)
+        self.fails(2, "compare", "-m", 1, "-n", 1, "-k", 1, "--dtype", "i8:i8", says=["no product of i8 into i8", "i8:i32"])
         self.fails(2, "compare", "-m", 1, "-n", 1, "-k", 1, "--dtype", "i8:i33", says=["'i33'", "did you mean 'i32'"])
 
     def test_elements_of_one_byte_by_warpgroups(self):
@@ -109,6 +112,14 @@ class Compare(harness.CommandTest):
         table = self.succeeds("compare", "-m", 8, "-n", 8, "-k", 8, "--algorithms", "tiled,naive").out
         self.assertLess(table.index("\ntiled "), table.index("\nnaive "))
 
+    def test_no_tile_is_shown_of_a_kernel_that_did_not_run(self):
+        for k, tile in ((63, None), (64, "128x256/64x256")):
+            result = self.results(64, 64, k, "--algorithms", "warpgroup", "--dtype", "bf16")[0]
+            self.assertEqual(result["tile"], tile)
+            self.assertEqual("tensor_core takes its place" in result.get("reason", ""), tile is None)
+            self.assertEqual("128x256" in self.succeeds("compare", "-m", 64, "-n", 64, "-k", k, "--algorithms", "warpgroup", "--dtype",
+                                                        "bf16").out, tile is not None)
+
     def test_named_algorithms_and_tiles(self):
         for dtype in TYPES:
             for algorithm, tile, shown in [("tiled", "16x16x16", "16x16x16"), ("block_tiled", "64x64", "64x64x8/8x8")]:
@@ -135,7 +146,7 @@ class Refused(harness.CommandTest):
              ("--alpha 1e39", 2, "applied in f32"), ("--alpha 0.5 --dtype i32", 2, "whole number"), ("--seed -1", 2, "--seed"),
              ("--threads 0", 2, "too small"), ("--threads 99999999999", 2, "too large"), ("--threads 100000", 2, "4096"),
              ("--algorithms ''", 2, "no algorithm named"), ("--algorithms naive,,tiled", 2, "unknown algorithm ''"),
-             ("--dtype i8", 2, "no product of i8 into i8"), ("--algorithms tensor_core --dtype i32", 2, "choose another algorithm, or let it be chosen"),
+             ("--dtype i8:i8", 2, "no product of i8 into i8"), ("--algorithms tensor_core --dtype i32", 2, "choose another algorithm, or let it be chosen"),
              ("--tile 7x7x7/3x5", 2, "no algorithm"), ("--tile=-1x3", 2, "tile"), ("--tile 0x0", 2, "tile"),
              ("--tile 99999999999x1", 2, "tile"), ("--tile 0x0x0", 2, "expected at least 1, got 0 in '0x0x0'"),
              ("--algorithms tiled --tile 100x100x100", 2, "10,000 threads in a block, at most 1,024"),

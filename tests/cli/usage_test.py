@@ -9,7 +9,7 @@ import time
 import harness
 
 COMMANDS = ["multiply", "compare", "bench", "check", "explain", "puzzle", "layout", "banks", "mcp", "doctor", "config", "completion", "help"]
-TOPICS = ["algorithms", "environment", "exit-codes", "files", "layouts", "types"]
+TOPICS = ["algorithms", "asynchronous", "environment", "exit-codes", "files", "layouts", "types"]
 
 
 class Help(harness.CommandTest):

@@ -61,9 +61,11 @@ TEST(PackOperand, HasRowsAlongK) {
       std::vector<float> copy(static_cast<std::size_t>(rows * depth), NAN);
       std::vector<bf16> planes(static_cast<std::size_t>(rows * 3 * of_plane), bf16(NAN));
       launch({.grid = PackOperand<1>::grid(rows, depth), .block = PackOperand<1>::block},
-             PackOperand<1>{}, source, copy.data(), depth);
+             PackOperand<1>{}, source, tensor<row_major(dynamic)>(copy.data(), std::ssize(copy)),
+             depth);
       launch({.grid = PackOperand<3>::grid(rows, of_plane), .block = PackOperand<3>::block},
-             PackOperand<3>{}, source, planes.data(), of_plane);
+             PackOperand<3>{}, source,
+             tensor<row_major(dynamic)>(planes.data(), std::ssize(planes)), of_plane);
       for (index_t i = 0; i < rows; ++i) {
         for (index_t k = 0; k < depth; ++k)
           ASSERT_EQ(copy[static_cast<std::size_t>(i * depth + k)], k < K ? from(i, k) : 0);

@@ -88,6 +88,7 @@ struct Launch {
   const char* kernel = "";
   Dim3 grid, block, declared_block, cluster;
   int warp_size = kWarpSize;
+  bool needs_sm_90a = false;  ///< as the kernel declares
   std::size_t shared_bytes = 0, stack_bytes = 0;
   std::vector<Buffer> buffers;
   /// Objects that hold the arguments: reading them is no access to global memory.
@@ -196,6 +197,7 @@ Report check(const Options& options, const LaunchConfig& config, const Kernel& k
   launch.declared_block = tessera::detail::declared_block<Kernel>();
   launch.cluster = tessera::detail::declared_cluster<Kernel>();
   launch.warp_size = tessera::detail::declared_warp<Kernel>();
+  if constexpr (requires { Kernel::needs_sm_90a; }) launch.needs_sm_90a = Kernel::needs_sm_90a;
   launch.shared_bytes = tessera::detail::SharedOf<Kernel, Args...>::bytes;
   launch.stack_bytes = tessera::detail::declared_stack<Kernel>();
   (detail::add_buffer(launch.buffers, args), ...);

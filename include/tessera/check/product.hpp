@@ -17,16 +17,20 @@
 namespace tessera::check {
 
 /// The memory layout of A, B and C of a product. padded: rows are further apart than they are long.
+/// aligned: they begin at multiples of 16 elements, as bulk copies need.
 enum class ProductStrides : std::uint8_t {
   rows,
   transposed_a,
   transposed_b,
   transposed_c,
   padded,
-  transposed_padded  ///< all three
+  transposed_padded,  ///< all three
+  aligned,
+  aligned_transposed_b
 };
-inline constexpr std::array<std::string_view, 6> kProductStridesNames = {
-    "rows", "transposed-a", "transposed-b", "transposed-c", "padded", "transposed-padded"};
+inline constexpr std::array<std::string_view, 8> kProductStridesNames = {
+    "rows",   "transposed-a",      "transposed-b", "transposed-c",
+    "padded", "transposed-padded", "aligned",      "aligned-transposed-b"};
 constexpr std::string_view name(ProductStrides strides) {
   return kProductStridesNames[static_cast<std::size_t>(strides)];
 }
@@ -35,7 +39,8 @@ inline ProductStrides parse_product_strides(std::string_view text) {
   for (std::size_t i = 0; i < kProductStridesNames.size(); ++i)
     if (text == kProductStridesNames[i]) return static_cast<ProductStrides>(i);
   throw Error(Category::argument, cat("unknown strides '", text, "'"),
-              "rows, transposed-a, transposed-b, transposed-c, padded or transposed-padded");
+              "rows, transposed-a, transposed-b, transposed-c, padded, transposed-padded, aligned "
+              "or aligned-transposed-b");
 }
 
 /// One operand of a product in memory.
@@ -48,12 +53,15 @@ constexpr OperandLayout operand_layout(ProductStrides strides, char operand, ind
                                        index_t cols) {
   using S = ProductStrides;
   const bool all = strides == S::transposed_padded;
-  const bool transposed = all || (operand == 'A' && strides == S::transposed_a) ||
-                          (operand == 'B' && strides == S::transposed_b) ||
-                          (operand == 'C' && strides == S::transposed_c);
+  const bool transposed =
+      all || (operand == 'A' && strides == S::transposed_a) ||
+      (operand == 'B' && (strides == S::transposed_b || strides == S::aligned_transposed_b)) ||
+      (operand == 'C' && strides == S::transposed_c);
   const index_t gap = all || strides == S::padded ? 3 : 0;  // makes a wide access misaligned
   const index_t length = transposed ? rows : cols, lines = transposed ? cols : rows;
-  const index_t apart = length + gap, elements = lines > 0 ? (lines - 1) * apart + length : 0;
+  const bool aligned = strides == S::aligned || strides == S::aligned_transposed_b;
+  const index_t apart = aligned ? (length + 15) / 16 * 16 : length + gap,
+                elements = lines > 0 ? (lines - 1) * apart + length : 0;
   return transposed ? OperandLayout{1, apart, elements} : OperandLayout{apart, 1, elements};
 }
 

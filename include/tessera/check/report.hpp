@@ -299,11 +299,18 @@ struct AccessSample {
 /// A phase of a gate that bulk copies deliver to, in the first block that was checked. Times are
 /// counts of what its threads do with gates, copies and matrix units.
 struct GatePhase {
-  int gate = 0;  ///< in the order in which the block opened them
+  int gate = 0;  ///< number
   std::int64_t phase = 0, bytes = 0;
   std::int64_t started = 0;  ///< the first copy
   std::int64_t awaited = 0;  ///< the first wait for it has passed; 0: none has
   bool operator==(const GatePhase&) const = default;
+};
+
+/// A gate of the same block.
+struct OpenedGate {
+  std::int64_t byte = 0;     ///< of shared storage
+  Location waited, arrived;  ///< lines that name it: of a wait, of an arrival; line 0: none
+  std::string name;          ///< "gate s.full[1]", or its number: "gate 3"
 };
 
 /// A finding that was accepted: see suppressions.hpp.
@@ -339,6 +346,7 @@ struct LaunchedKernel {
 struct Report {
   std::string kernel;
   std::string problem;  ///< "m=64 n=64 k=64 in=f32 out=f32 tile=16x16x16"; may be empty
+  std::string remark;   ///< why another kernel ran than the one asked for; empty: it did not
   std::string order;    ///< of the threads: "forward", "shuffled, seed 3"
   std::string source;   ///< the checked file, used for findings without a location; may be empty
   Dim3 grid, block;
@@ -355,7 +363,9 @@ struct Report {
   std::vector<Coverage> coverage;               ///< in the order of the kernel's arguments
   std::vector<AccessSample> samples;            ///< in the order of files and lines
   std::vector<GatePhase> gate_phases;           ///< in the order in which they started
-  std::vector<LaunchedKernel> launches;         ///< of a program in plain CUDA; else empty
+  std::vector<OpenedGate> gates;                ///< by number
+  std::vector<std::pair<Location, std::string>> bulk_tiles;  ///< that bulk copies and stores name
+  std::vector<LaunchedKernel> launches;  ///< of a program in plain CUDA; else empty
 };
 
 }  // namespace tessera::check

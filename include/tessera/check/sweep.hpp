@@ -35,6 +35,10 @@ std::string to_string(const SweepCase& one);
 /// The extents around which shapes are chosen, each at least 1.
 struct SweepTile {
   index_t m = 16, n = 16, k = 16;
+  /// Of a kernel with a ring of stages: the K of one turn; 0: it has none.
+  index_t turn = 0;
+  ProductStrides strides = ProductStrides::rows;  ///< of the shapes around the tile
+  bool is_async = false;                          ///< runs the order late, too
 };
 /// The extents that a kernel takes: any other is 1 in every shape.
 struct SweepExtents {
@@ -42,8 +46,9 @@ struct SweepExtents {
 };
 
 /// The smallest first: every pair of extents from 1, tile - 1, tile, tile + 1, 2 tile + 1 and a
-/// prime for each two of m, n and k; no rows, no columns, no k; one long side; two shapes in all
-/// other strides, of a kernel that takes all three. Each in every order of the threads.
+/// prime for each two of m, n and k (of a ring: k of 1, tile + 1, less than a turn, a turn, turn +
+/// 1 and 2 turns + 1); no rows, no columns, no k; one long side; two shapes in all other strides,
+/// of a kernel that takes all three. Each in every order of the threads.
 std::vector<SweepCase> sweep_cases(const SweepTile& tile, const SweepExtents& taken = {});
 
 /// The result of a case.
@@ -69,6 +74,8 @@ struct Sweep {
   std::int64_t count(SweptCase::Status status) const;
   /// The first with an error or a warning; null: there is none.
   const SweptCase* smallest_failing() const;
+  /// Cases that another kernel ran than the one asked for.
+  std::int64_t count_of_others() const;
   /// As of one report: 1 findings, 4 not all could be checked, else 0.
   int exit_code() const;
   /// All findings, each once, with the case that showed it first.

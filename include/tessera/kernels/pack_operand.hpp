@@ -55,8 +55,8 @@ struct PackOperand {
     Storage<T, Layout{tuple(side, side), tuple(side + 1, 1)}> tile;
   };
 
-  /// `from` is (MN,K), `to` is (MN,Planes * depth), row-major.
-  TESSERA_KERNEL void operator()(auto t, auto from, auto* to, index_t depth) const {
+  /// `from` is (MN,K); `to` has MN rows of Planes * depth elements, one after another.
+  TESSERA_KERNEL void operator()(auto t, auto from, auto to, index_t depth) const {
     using T = ElementOf<decltype(from)>;
     auto tile = shared<Shared<T>>(t).tile.view();  // (32,32)
     const index_t row = index_t{t.block.y} * side, col = index_t{t.block.x} * side;
@@ -72,11 +72,11 @@ struct PackOperand {
       if (row + i >= rows || col + k >= depth) continue;
       const index_t first = (row + i) * Planes * depth + col + k;
       if constexpr (Planes == 1) {
-        to[first] = tile(i, k);
+        to(first) = T(tile(i, k));
       } else {
         const ThreeBf16 all = three_bf16(tile(i, k));
         TESSERA_UNROLL_REGISTERS
-        for (int plane = 0; plane < Planes; ++plane) to[first + plane * depth] = all.parts[plane];
+        for (int plane = 0; plane < Planes; ++plane) to(first + plane * depth) = all.parts[plane];
       }
     }
   }

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tessera/check/check.hpp"
+#include "tessera/check/product.hpp"
 #include "tessera/matmul/plan.hpp"
 
 namespace tessera {
@@ -21,6 +21,9 @@ struct KernelSpelling {
   std::string type;    ///< of the elements: "float", or "f16, float" for another one of C
   TileShape tile;
   bool is_compiled;  ///< check_matmul() has it
+  /// Of a kernel with bulk copies: BK and the stages of its ring, and strides that it can read.
+  int depth = 0, stages = 0;
+  check::ProductStrides strides = check::ProductStrides::rows;
 };
 /// With the kernel's own tile where `tile` is all zero. Throws Error(argument) where the algorithm
 /// is unknown or none of threads and blocks, or cannot have this type or tile, with the reason.

@@ -54,15 +54,19 @@ constexpr Major major_for(index_t rows, index_t cols, index_t row_stride, index_
   return !k && (row_stride == 1 || rows <= 1) && Tile::is_either ? Major::mn : Major::k;
 }
 
-/// Why bulk copies cannot read the matrix as an operand; empty where they can.
+/// Why bulk copies cannot read the matrix as an operand; empty where they can, or need not.
 template <class Tile>
 std::string why_no_operand(const void* data, index_t rows, index_t cols, index_t row_stride,
                            index_t col_stride) {
+  if (rows == 0 || cols == 0) return {};  // nothing is copied from it
   const bool k = col_stride == 1 || cols <= 1, mn = row_stride == 1 || rows <= 1;
-  if (!k && !(mn && Tile::is_either))
-    return Tile::is_either ? "neither of its modes is contiguous"
-                           : "K is not contiguous in it, and matrix units read only 16-bit "
-                             "elements along the other mode";
+  if (!k && !(mn && Tile::is_either)) {
+    if (Tile::is_either) return "neither of its modes is contiguous";
+    return sizeof(typename Tile::element) == 2
+               ? "K is not contiguous in it, and the kernel reads this operand only along K"
+               : "K is not contiguous in it, and matrix units read only 16-bit elements along the "
+                 "other mode";
+  }
   return why_no_map(
       major_for<Tile>(rows, cols, row_stride, col_stride) == Major::mn
           ? bulk_fields<typename Tile::MnMajor>(data, rows, cols, row_stride, col_stride)

@@ -36,11 +36,13 @@ class AsyncObserver {
   /// A copy reads the box, and writes it to one or several blocks.
   virtual void loads(int thread, const BulkMove& move, Here here) = 0;
   virtual void copies(int thread, int rank, int gate, const BulkMove& move, Here here) = 0;
-  virtual void stores(int thread, const BulkMove& move, Here here) = 0;
+  /// False: it is impossible, and not to be executed.
+  virtual bool stores(int thread, const BulkMove& move, Here here) = 0;
   virtual void commits_stores(int thread) = 0;
   /// All but the newest `pending` groups have been read and, unless `is_read`, stored.
   virtual void awaits_stores(int thread, int pending, bool is_read) = 0;
-  virtual void fences(int thread, Here here) = 0;
+  virtual void fences(int thread, Here here) = 0;  ///< its stores to shared memory
+  virtual void fences_global(int thread) = 0;
 
   virtual void begins_units(int thread, Here here) = 0;
   virtual void starts_unit(int thread, const UnitCall& call) = 0;

@@ -55,6 +55,7 @@ class CpuAsync {
     wait_stores(Pending, true);
   }
   void fence(Here here) const;
+  void fence_global(Here here) const;
 
   void begin_units(Here here) const;
   void start_unit(const UnitCall& call) const;

@@ -89,6 +89,9 @@ class CudaAsync {
   __device__ static void fence(Here) {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   }
+  __device__ static void fence_global(Here) {
+    asm volatile("fence.proxy.async.global;" ::: "memory");
+  }
 
   // ---- matrix units of a warpgroup: the order around them (PTX ISA 9.7.15.7) ----
 

@@ -91,9 +91,15 @@ TESSERA_KERNEL void wait(Thread& t, Gate& gate, unsigned phase, Here here = Here
 
 /// Makes this thread's stores to shared memory visible to bulk copies and matrix instructions (the
 /// async proxy) that are started after this, by this thread, or by another after a barrier with it.
+/// Without it, a bulk copy over those bytes may come before the stores.
 template <class Thread>
 TESSERA_KERNEL void fence_async(Thread& t, Here here = Here::current()) {
   t.async().fence(here);
+}
+/// The same for this thread's stores to global memory, which bulk copies then read or overwrite.
+template <class Thread>
+TESSERA_KERNEL void fence_async_global(Thread& t, Here here = Here::current()) {
+  t.async().fence_global(here);
 }
 
 /// A barrier of `threads` threads, whole warps, by its number 1 to 15.
