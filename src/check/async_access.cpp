@@ -140,7 +140,7 @@ bool AsyncRules::for_each_element(const BulkMove& move, Access how, Here here, c
       body(number, address - found->begin, at);
     }
   }
-  if (outside != 0) recorder_.report_away(number, outside, how, here);
+  if (outside != 0 && here.line > 0) recorder_.report_away(number, outside, how, here);
   return outside == 0;
 }
 
@@ -168,6 +168,22 @@ void AsyncRules::loads(int thread, const BulkMove& move, Here here) {
         recorder_.read_by({region, bytes, thread, offset, 0, read.site}, Access::load);
     });
   });
+}
+
+void AsyncRules::complete_stores(int thread, std::int64_t groups) {
+  auto& writing = mine(thread).writing;
+  const auto is_done = [&](const Writing& each) { return each.group < groups; };
+  recorder_.in_current_order(thread, [&] {
+    for (const Writing& each : writing) {
+      if (!is_done(each)) continue;
+      for_each_element(
+          {each.fields, each.x, each.y, 0}, Access::store, {},
+          [&](int region, std::uint64_t offset, std::size_t) {
+            recorder_.renew_past({region, each.fields.element_bytes, thread, offset, 0, each.site});
+          });
+    }
+  });
+  std::erase_if(writing, is_done);
 }
 
 int AsyncRules::memory_of(const BulkFields& fields) {
@@ -228,6 +244,7 @@ bool AsyncRules::stores(int thread, const BulkMove& move, Here here) {
   trace.agent = agent_of(AgentKind::storer, thread);
   trace.how = Access::store;
   begin_stores_to(memory_of(f));
+  m.writing.push_back({m.stores, f, move.x, move.y, trace.site});
   bool is_possible = true;
   recorder_.in_current_order(thread, [&] {
     is_possible = for_each_element(

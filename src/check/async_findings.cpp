@@ -1,5 +1,6 @@
 // Findings in blocks with gates: see async_rules.hpp.
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "async_rules.hpp"
@@ -215,6 +216,8 @@ void AsyncRules::ends(int thread) {
 
 void AsyncRules::finish() {
   if (!is_on()) return;
+  for (int thread = 0; thread < threads_; ++thread)
+    complete_stores(thread, std::numeric_limits<std::int64_t>::max());
   judge_exit();
   Mistake units;
   if (explain_units(units)) recorder_.add_mistake(std::move(units));

@@ -273,8 +273,9 @@ void AsyncRules::awaits_stores(int thread, int pending, bool is_read) {
   if (done <= 0) return;
   m.stores_read = std::max(m.stores_read, done);
   clock(thread).raise(agent_of(AgentKind::reader, thread), static_cast<std::uint32_t>(done));
-  if (!is_read)
-    clock(thread).raise(agent_of(AgentKind::storer, thread), static_cast<std::uint32_t>(done));
+  if (is_read) return;
+  clock(thread).raise(agent_of(AgentKind::storer, thread), static_cast<std::uint32_t>(done));
+  complete_stores(thread, done);
 }
 
 void AsyncRules::commits_async() {

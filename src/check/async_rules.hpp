@@ -165,7 +165,15 @@ class AsyncRules final : public AsyncObserver {
     std::int64_t group;
     Here here;
   };
+  /// A bulk store that may still be writing.
+  struct Writing {
+    std::int64_t group;
+    BulkFields fields;
+    int x, y;
+    std::uint16_t site;
+  };
   struct Mine {
+    std::vector<Writing> writing;
     std::int64_t stores = 0, units = 0, copies = 0;  ///< groups committed
     std::int64_t stores_read = 0;                    ///< groups that were waited for
     std::int64_t last_store = -1;                    ///< the group of the last store
@@ -251,6 +259,8 @@ class AsyncRules final : public AsyncObserver {
                         const Body& body);
   /// Of the matrix; -1: memory of no argument.
   int memory_of(const BulkFields& fields);
+  /// The thread's bulk stores of these groups have written: to other blocks, at this time.
+  void complete_stores(int thread, std::int64_t groups);
   /// From now on bulk copies from this matrix are judged, as are the earlier ones.
   void begin_stores_to(int region);
 

@@ -365,6 +365,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
     body();
     stamp = kept;
   }
+  /// To other blocks, the thread's write of these bytes happens now: a bulk store has ended.
+  void renew_past(const LaneAccess& write);
   /// A bulk copy from a matrix that is no output: compared with other blocks' stores to it.
   void keep_read(int region, const BulkMove& move, int thread, Here here);
   /// The running thread's next accesses have its current order.

@@ -199,6 +199,19 @@ void BlockRecorder::write_by(const LaneAccess& whole, Access how) {
   });
 }
 
+void BlockRecorder::renew_past(const LaneAccess& write) {
+  if (orders_.empty()) return;
+  for_each_piece(write, [&](const LaneAccess& piece, const Cell& cell) {
+    auto& pasts = pasts_at(piece);
+    std::erase_if(pasts, [&](const Past& each) {
+      return each.when.thread == piece.thread && each.site == piece.site &&
+             each.how == Access::store;
+    });
+    pasts.push_back(past_of(piece, Access::store));
+    pasts.back().bits = cell.bits;
+  });
+}
+
 void BlockRecorder::write_tile(const LaneAccess& access, Cell& cell) {
   TileAt* const tile = tile_at(access.offset);
   if (tile == nullptr) return;

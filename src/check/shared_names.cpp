@@ -75,15 +75,15 @@ NamedSource named(const std::string& text) {
   // A view of a whole tile has its name wherever it occurs, also as an argument; a variable that a
   // member only contributes to, "auto x = s.a(y, k);" or a swizzled view, counts where it is
   // indexed.
-  const std::regex view(cat(R"(\b(?:auto[&\s]+|\w+\s*&\s*)(\w+)\s*=\s*()", members,
-                            R"()(?:[^\[\];]*\])?(?:\.view\(\))?\s*;)")),
-      alias(cat(R"(\bauto[&\s]+(\w+)\s*=[^;]*(?:)", members, ")")),
+  const std::string named = R"(\b(?:auto[&\s]+|\w+\s*&\s*)(\w+)\s*=)";  // with its type
+  const std::regex view(cat(named, R"(\s*()", members, R"()(?:[^\[\];]*\])?(?:\.view\(\))?\s*;)")),
+      alias(cat(named, "[^;]*(?:", members, ")")),
       gate(cat(R"(\b(?:wait|expect|arrive|open_gate)\s*\(\s*\w+\s*,\s*()", members,
                R"(|\b\w+(?=\s*[,)])))"));
   std::vector<std::string> declarations;
   std::copy_if(
       out.lines.begin(), out.lines.end(), std::back_inserter(declarations), [](const auto& line) {
-        return line.find("auto") != std::string::npos || line.find("Gate") != std::string::npos;
+        return line.find("auto") != std::string::npos || line.find('&') != std::string::npos;
       });
   std::set<std::string> views;
   for (const auto& line : declarations)

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
@@ -72,6 +73,45 @@ TEST(SweepCases, NothingAndLongSidesAndAllStridesAreThereInEveryOrder) {
     for (std::size_t i = 0; i < kProductStridesNames.size(); ++i)
       EXPECT_TRUE(has([&](const auto& c) { return c.strides == static_cast<ProductStrides>(i); }));
   }
+}
+
+/// Around the tile with operands that bulk copies can read, and at two shapes with all others.
+TEST(SweepCases, ARingTurnsLessThanOnceOnceAndMoreInFourOrders) {
+  const SweepTile tile{.m = 128,
+                       .n = 256,
+                       .k = 64,
+                       .turn = 256,
+                       .strides = ProductStrides::aligned,
+                       .is_async = true};
+  const auto cases = sweep_cases(tile);
+  const auto orders_with = [&](const auto& is_wanted) {
+    std::set<ThreadOrder> orders;
+    for (const SweepCase& each : cases)
+      if (each.strides == tile.strides && is_wanted(each.k)) orders.insert(each.order);
+    return orders.size();
+  };
+  EXPECT_EQ(orders_with([](index_t k) { return k == 1; }), 4u);
+  EXPECT_EQ(orders_with([](index_t k) { return k > 64 && k < 256; }), 4u);
+  EXPECT_EQ(orders_with([](index_t k) { return k == 256; }), 4u);
+  EXPECT_EQ(orders_with([](index_t k) { return k == 257; }), 4u);
+  EXPECT_EQ(orders_with([](index_t k) { return k > 512; }), 4u);
+  std::map<ProductStrides, int> shapes;
+  for (const SweepCase& each : cases)
+    if (each.order == ThreadOrder::late) ++shapes[each.strides];
+  EXPECT_EQ(shapes.size(), kProductStridesNames.size());
+  for (const auto& [strides, count] : shapes)
+    EXPECT_EQ(count == 2, strides != tile.strides) << name(strides);
+}
+
+TEST(Sweep, SaysHowManyCasesAnotherKernelRan) {
+  const auto swept = sweep(sweep_cases({16, 16, 16}), 0, [](const SweepCase& one, double) {
+    Report report = clean_report();
+    if (one.k == 17) report.remark = "tensor_core takes its place";
+    return report;
+  });
+  EXPECT_GT(swept.count_of_others(), 0);
+  EXPECT_THAT(swept.summary_line(),
+              HasSubstr(cat(", of which another kernel ran ", swept.count_of_others())));
 }
 
 TEST(SweepCases, TheSmallestComesFirstAndNoneTwice) {
