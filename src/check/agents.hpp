@@ -49,11 +49,11 @@ class AgentClock {
 
 enum class AgentKind : std::uint8_t {
   thread,
-  gate,    ///< the copies that arrive at it, by phase
-  units,   ///< products of a warpgroup, by group
-  reader,  ///< bulk stores of a thread, until they have read, by group
-  storer,  ///< the same, until they have written
-  copier,  ///< plain asynchronous copies of a thread, by group
+  gate,         ///< the copies that arrive at it, by phase
+  units,        ///< products of a warpgroup, by group
+  reader,       ///< bulk stores of a thread, until they have read, by group
+  storer,       ///< the same, until they have written
+  copier,       ///< plain asynchronous copies of a thread, by group
   global_fence  ///< of a thread, for global memory
 };
 struct Agent {

@@ -25,18 +25,20 @@ index_t prime_after(index_t n) {
   }
 }
 
-/// The extents of one dimension, the smallest first.
+/// The extents of one dimension, the smallest first. Of a kernel with a ring at most two tiles:
+/// they are large, and its blocks go from tile to tile.
 constexpr std::size_t kLevels = 6;
-std::array<index_t, kLevels> levels(index_t tile) {
+std::array<index_t, kLevels> levels(index_t tile, bool has_ring) {
   std::array<index_t, kLevels> out = {1,        tile - 1,     tile,
                                       tile + 1, 2 * tile + 1, prime_after(2 * tile + 1)};
+  if (has_ring) out = {1, 5, tile - 1, tile, tile + 1, prime_after(tile + 1)};
   for (index_t& each : out) each = std::max<index_t>(each, 1);
   return out;
 }
 
 /// The same of k, with the turns of a ring of stages.
 std::array<index_t, kLevels> depths(const SweepTile& tile) {
-  if (tile.turn == 0) return levels(tile.k);
+  if (tile.turn == 0) return levels(tile.k, false);
   return {1,         tile.k + 1,    std::max<index_t>(tile.turn - tile.k, 1),
           tile.turn, tile.turn + 1, 2 * tile.turn + 1};
 }
@@ -47,7 +49,8 @@ void add_shapes(std::vector<SweepCase>& out, const SweepTile& tile, const SweepE
         .m = taken.m ? m : 1, .n = taken.n ? n : 1, .k = taken.k ? k : 1, .strides = tile.strides};
     if (std::find(out.begin(), out.end(), next) == out.end()) out.push_back(next);
   };
-  const auto ms = levels(tile.m), ns = levels(tile.n), ks = depths(tile);
+  const bool has_ring = tile.turn > 0;
+  const auto ms = levels(tile.m, has_ring), ns = levels(tile.n, has_ring), ks = depths(tile);
   // A Latin square: each pair of the three extents meets in every combination.
   for (std::size_t i = 0; i < kLevels; ++i)
     for (std::size_t j = 0; j < kLevels; ++j) add(ms[i], ns[j], ks[(i + j) % kLevels]);
@@ -64,7 +67,8 @@ void add_strides(std::vector<SweepCase>& out, const SweepTile& tile) {
   for (std::size_t i = 0; i < kProductStridesNames.size(); ++i) {
     const auto strides = static_cast<ProductStrides>(i);
     if (strides == tile.strides) continue;
-    out.push_back({.m = tile.m + 1, .n = 2 * tile.n + 1, .k = tile.k + 1, .strides = strides});
+    const index_t two = tile.turn > 0 ? tile.n : 2 * tile.n;
+    out.push_back({.m = tile.m + 1, .n = two + 1, .k = tile.k + 1, .strides = strides});
     out.push_back({.m = 2 * tile.m, .n = tile.n, .k = 2 * tile.k, .strides = strides});
   }
 }

@@ -43,8 +43,6 @@ struct TwoTiles {
   }
 };
 
-// ---- two blocks ---------------------------------------------------------------------------------
-
 /// What a block does to its tile of the matrix; with `is_shared` all blocks have the first one.
 enum class Does { bulk_store, bulk_load, store, load };
 
@@ -177,8 +175,6 @@ TEST(BulkBlocks, AreOrderedByFencesWithAnAtomic) {
   }
 }
 
-// ---- ordinary stores, then bulk operations on the same bytes ------------------------------------
-
 /// Which fence the threads call after their stores, before the barrier.
 enum class Fence { none, shared, global, behind_barrier };
 
@@ -303,8 +299,6 @@ TEST(AsyncFence, OfGlobalMemoryBelongsBetweenStoresAndBulkOperations) {
   }
 }
 
-// ---- one block, one matrix ----------------------------------------------------------------------
-
 /// A bulk copy reads a tile that another thread stores in bulk.
 struct LoadsAndStores {
   static constexpr const char* name = "loads_and_stores";
@@ -361,8 +355,6 @@ TEST(BulkCopies, MeetBulkStoresOfTheirBlock) {
     }
   }
 }
-
-// ---- a matrix larger than its memory ------------------------------------------------------------
 
 struct CopiesTile {
   static constexpr const char* name = "copies_tile";

@@ -46,9 +46,10 @@ struct SweepExtents {
 };
 
 /// The smallest first: every pair of extents from 1, tile - 1, tile, tile + 1, 2 tile + 1 and a
-/// prime for each two of m, n and k (of a ring: k of 1, tile + 1, less than a turn, a turn, turn +
-/// 1 and 2 turns + 1); no rows, no columns, no k; one long side; two shapes in all other strides,
-/// of a kernel that takes all three. Each in every order of the threads.
+/// prime for each two of m, n and k (with a ring: m and n of at most two tiles, and k of 1,
+/// tile + 1, less than a turn, a turn, turn + 1 and 2 turns + 1); no rows, no columns, no k; one
+/// long side; two shapes in all other strides, of a kernel that takes all three. Each in every
+/// order of the threads.
 std::vector<SweepCase> sweep_cases(const SweepTile& tile, const SweepExtents& taken = {});
 
 /// The result of a case.
