@@ -316,10 +316,10 @@ class MpiTest(MpiCase):
                         os.kill(rank, signal.SIGKILL)
                     except ProcessLookupError:
                         pass
-                if victim == "all" and not self.ended_by(process, AT_ONCE):
+                end = time.monotonic() + AT_ONCE
+                if ranks and not self.ended_by(process, AT_ONCE):
                     os.kill(process.pid, signal.SIGKILL)  # rarely Open MPI's mpirun waits for ranks that died while it started them
                 run = self.ended(process)
-                end = time.monotonic() + AT_ONCE
                 while self.processes(process.pid) and time.monotonic() < end:
                     time.sleep(0.01)
                 self.assertEqual(self.processes(process.pid), [])
