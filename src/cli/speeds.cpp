@@ -23,7 +23,7 @@ namespace {
 /// Speeds that most clusters and disks reach.
 constexpr scale::Speeds kAssumed{0, 2.5e9, 1e-6, 1.5e9, 1.5e9};
 constexpr index_t kPiece = 1 << 20;
-constexpr double kPatience = 0.1;  // seconds for reading, and for writing
+constexpr double kPatience = 0.1;  // seconds for each measurement
 
 class Descriptor {
  public:
@@ -87,8 +87,8 @@ std::filesystem::path kept_file() {
 }  // namespace
 
 double measured_flops(DType type, int threads) {
-  constexpr index_t extent = 1024;
-  constexpr int rounds = 3;
+  constexpr index_t extent = 768;
+  constexpr int rounds = 8;
   const Array A = make_array(type, {extent, extent}), B = make_array(type, {extent, extent});
   const Array C = make_array(is_byte(type) ? DType::i32 : type, {extent, extent});
   const auto viewed = [](const Array& m) {
@@ -97,8 +97,10 @@ double measured_flops(DType type, int threads) {
   Options options;
   options.threads = threads;
   double best = 0;
+  const auto begin = process::Clock::now();
   for (int round = 0; round < rounds; ++round) {
     const auto start = process::Clock::now();
+    if (round > 0 && process::seconds_since(begin) > kPatience) break;
     const Plan plan = matmul(viewed(A), viewed(B), viewed(C), 1, 0, options);
     best = std::max(best, plan.problem.flops() / std::max(1e-9, process::seconds_since(start)));
   }
