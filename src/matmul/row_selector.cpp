@@ -18,6 +18,8 @@ namespace {
 constexpr index_t kTogether = 16;
 /// Rows that one work item scans.
 constexpr index_t kRowsTogether = 16;
+/// Rows that are side by side in memory, as in a transposed block, are compared together.
+constexpr index_t kSideBySide = 64;
 /// Elements between the rows of a transposed copy.
 constexpr index_t kPadding = 16;
 
@@ -81,6 +83,8 @@ class Row {
     for (std::size_t i = 0; size() < *k && i < nans_.size(); ++i) kept_.push_back(nans_[i]);
     return kept_;
   }
+  bool has_bar() const { return has_bar_; }
+  T bar() const { return bar_.value; }
   index_t count(const std::optional<index_t>& k) const {
     return k ? std::min(*k, size() + static_cast<index_t>(nans_.size())) : size();
   }
@@ -129,6 +133,13 @@ class TypedSelector final : public RowSelector {
 
   void take(const ConstMatrix& block, index_t row, index_t col, int threads) override {
     const auto* data = static_cast<const T*>(block.data);
+    if (block.row_stride == 1 && block.rows % kSideBySide == 0 && have_bars(row, block.rows)) {
+      parallel_for(block.rows / kSideBySide, threads, [&](index_t group) {
+        const index_t first = group * kSideBySide;
+        take_side_by_side(data + first, block.col_stride, block.cols, row + first, col);
+      });
+      return;
+    }
     const index_t groups = (block.rows + kRowsTogether - 1) / kRowsTogether;
     parallel_for(groups, threads, [&](index_t group) {
       std::vector<T> turned;  // rows of a block that is not row-major
@@ -189,6 +200,30 @@ class TypedSelector final : public RowSelector {
   }
 
  private:
+  bool have_bars(index_t row, index_t count) const {
+    const auto begin = rows_.begin() + row;
+    return selection_.k &&
+           std::all_of(begin, begin + count, [](const Row<T>& each) { return each.has_bar(); });
+  }
+
+  /// kSideBySide rows with bars: nothing in most columns reaches the bar of its row.
+  void take_side_by_side(const T* data, index_t stride, index_t cols, index_t row, index_t col) {
+    Row<T>* const rows = rows_.data() + row;
+    T bars[kSideBySide];
+    for (index_t i = 0; i < kSideBySide; ++i) bars[i] = rows[i].bar();
+    for (index_t j = 0; j < cols; ++j) {
+      const T* const values = data + j * stride;
+      int any = 0;
+      for (index_t i = 0; i < kSideBySide; ++i) any |= static_cast<int>(values[i] >= bars[i]);
+      if (any == 0) continue;
+      for (index_t i = 0; i < kSideBySide; ++i) {
+        if (!(values[i] >= bars[i])) continue;
+        rows[i].take_best(values + i, 1, col + j, *selection_.k);
+        bars[i] = rows[i].bar();
+      }
+    }
+  }
+
   Selection selection_;
   index_t cols_;
   std::vector<Row<T>> rows_;

@@ -51,7 +51,8 @@ SelectedEntries select(const ConstMatrix& A, const ConstMatrix& B,
                {&corner, type, std::min<index_t>(M, 1), std::min<index_t>(N, 1), 1, 1});
   const auto selector = detail::make_row_selector(selection, type, M, N);
   const bool is_symmetric = is_transpose(A, B);
-  const index_t high = std::min(kRows, M), wide = std::min(kCols, N);
+  // Smaller blocks on the diagonal, of which half is computed in vain.
+  const index_t high = std::min(kRows, M), wide = std::min(is_symmetric ? kCols / 2 : kCols, N);
   HostBuffer block(static_cast<std::size_t>(high * wide * size_of(type)));
   Options options;
   options.threads = threads;

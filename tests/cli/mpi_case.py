@@ -27,7 +27,7 @@ class MpiCase(harness.CommandTest):
     """Runs programs under Open MPI."""
 
     def started(self, command, env=None):
-        return subprocess.Popen(command, cwd=self.folder, env=harness.environment(**OPEN_MPI, **(env or {})), stdout=subprocess.PIPE,
+        return subprocess.Popen(command, cwd=self.folder, env=harness.environment(XDG_CACHE_HOME=str(self.path("cache")), **OPEN_MPI, **(env or {})), stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, start_new_session=True,
                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
 

@@ -107,6 +107,14 @@ class MpiTest(MpiCase):
         self.matrix("a.npy", 40, 40)
         run = self.mpirun(2, "multiply", "a.npy", "a.npy", "--dry-run")
         self.assertEqual(run.out.count("split      2 boxes"), 1)
+        # What it has measured is kept for `tessera plan`.
+        speeds = json.loads(self.path("cache/tessera/speeds.json").read_text())
+        self.assertTrue(all(speeds[name] > 0 for name in ("network", "message_seconds", "reading", "writing")), speeds)
+        speeds["network"] = 1e3
+        self.path("cache/tessera/speeds.json").write_text(json.dumps(speeds))
+        words = ("plan", "-m", 90, "-n", 90, "-k", 90, "--ranks", 2, "--gflops", 1, "--json")
+        plan = self.succeeds(*words, env={"XDG_CACHE_HOME": str(self.path("cache"))}).json
+        self.assertGreater(plan["seconds"]["network"], plan["network"]["worst_received"] / 1e3 - 1e-9)
 
     # ---- the best entries ----------------------------------------------------------------------------------------------------------
 

@@ -123,7 +123,7 @@ class Documents(unittest.TestCase):
                 (folder / "tools" / name).write_text(f'#!/bin/sh\nexec {command} "$@"\n')
                 (folder / "tools" / name).chmod(0o755)
         env = {**os.environ, "PATH": f"{folder / 'tools'}:{build / 'bin'}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8", "TESSERA_SOURCE": str(cases.ROOT),
-               "XDG_STATE_HOME": str(folder / "state"), **MPI}
+               "XDG_STATE_HOME": str(folder / "state"), "XDG_CACHE_HOME": str(folder / "cache"), **MPI}
         for number, kind, info, body, output, reason in blocks(document.read_text(encoding="utf-8")):
             place = f"{document.relative_to(cases.ROOT)}:{number}"
             if reason:
