@@ -171,8 +171,14 @@ def load_magics(shell: Any) -> None:
     def tessera_check(line: str, cell: str) -> CudaCheck:
         """%%tessera_check --launch 'kernel<<<grid, block>>>(A, n)' [options of tessera.check_cuda]: the cell's kernel on the
         notebook's arrays and numbers. Without --launch the cell's main() runs."""
-        options = vars(words.parse_args(shlex.split(line)))
-        report = _run(f"{cell}\n", options.pop("launch"), shell.user_ns, options, is_all_named=False)
+        try:
+            options = vars(words.parse_args(shlex.split(line)))
+            report = _run(f"{cell}\n", options.pop("launch"), shell.user_ns, options, is_all_named=False)
+        except (ValueError, TypeError, OSError, NotImplementedError, RuntimeError) as error:
+            if not hasattr(shell, "show_usage_error"):
+                raise
+            from IPython.core.error import UsageError  # shown without a traceback
+            raise UsageError(str(error)) from None
         print(report.printed, end="")
         return report
 

@@ -6,6 +6,7 @@
 
 #include "align_columns.hpp"
 #include "dependent_names.hpp"
+#include "host_assembly.hpp"
 #include "lexer.hpp"
 #include "placed_text.hpp"
 #include "tessera/core/error.hpp"
@@ -252,7 +253,8 @@ class Rewriter {
         t_.is(i - 1, ",") && t_.parents[i] != kNone && t_.is(t_.parents[i], "(");
     if (t_.is(i + 1, ".") || (ends_value && t_.is(i - 1, ",")) ||
         ((begins_value || is_argument) && (ends_value || is_one_of(i + 1, {",", ";"}))))
-      out_.replace(i, cat(kRoom, "built_in(", t_.spelling(i), ")"));
+      out_.replace(i, cat(t_.is(i - 1, "%") ? " " : "", kRoom, "built_in(",  // %: is a digraph
+                          t_.spelling(i), ")"));
   }
   bool is_member(std::size_t i) const { return t_.is(i - 1, ".") || is_pair(i - 1, "->"); }
   bool is_name(std::size_t i) const {
@@ -330,6 +332,7 @@ class Rewriter {
     std::size_t open = i + 1;
     while (is_one_of(open, {"volatile", "__volatile__", "__volatile"})) ++open;
     if (t_.file(i).is_system || !t_.is(open, "(") || !is_statement(i)) return;
+    if (is_host_assembly(t_, open)) return;
     const std::size_t end = t_.pairs[open];
     out_.replace(i, cat(kRoom, "ptx"));
     out_.erase(i + 1, open);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Programs in plain CUDA that check themselves: `tessera check` runs each of programs/*.cu and finds nothing, or the
-findings that the file's first line names: `// expect: race at 12` (a code of the report, a line; several by commas), or `// refused: TEXT`
-(exit code 4, with that text on stderr). A line `// launch: WORDS` is given to --launch, `// flags: WORDS` are
-further words of the command. A program with a mistake has its right twin in the same file: with -DFIXED nothing is found."""
+"""Programs in plain CUDA that check themselves: `tessera check` runs each of programs/*.cu and finds nothing, or what the file's
+first line says: `// expect: race at 12` (a code of the report, a line; several by commas), `// refused: TEXT` (exit code 4, with that
+text on stderr) or `// unknown: TEXT` (exit code 4, and the report says so). A line `// launch: WORDS` is given to --launch, `// flags: WORDS`
+are further words of the command. A program with a mistake has its right twin in the same file: with -DFIXED nothing is found."""
 import json
 import os
 import pathlib
@@ -43,6 +43,10 @@ class Programs(unittest.TestCase):
             self.assertIn(refused[1], run.stderr, said)
             return
         self.assertTrue(run.stdout, said)
+        if unknown := re.match(r"// unknown: (.*)", head):
+            self.assertEqual(run.returncode, 4, said)
+            self.assertIn(unknown[1], json.loads(run.stdout)["summary"]["incomplete"], said)
+            return
         found = [(each["kind"], (each["location"] or {"line": 0})["line"]) for each in json.loads(run.stdout)["findings"]]
         expected = re.findall(r"([\w-]+) at (\d+)", head) if head.startswith("// expect: ") else []
         self.assertEqual(found, [(kind, int(line)) for kind, line in expected], said)

@@ -177,8 +177,8 @@ TEST(Rewrite, InlinePtxBecomesACall) {
             "ptx(@1:11, \"%[d]\", ptx_out(\"d\", \"=l\", (d)), ptx_in(\"s\", \"l\", (a::b)));"},
            {"asm volatile(\"fence;\" ::: \"memory\");", "ptx(@1:11, \"fence;\");"}})
     EXPECT_EQ(rewritten(inside(before)), plain(inside(after)));
-  EXPECT_EQ(rewritten("void f() { if (a) asm(\"x\"); else asm(\"y\"); }"),
-            plain("void f() { if (a) ptx(@1:19, \"x\"); else ptx(@1:34, \"y\"); }"));
+  EXPECT_EQ(rewritten("void f() { if (a) asm(\"x;\"); else asm(\"y;\"); }"),
+            plain("void f() { if (a) ptx(@1:19, \"x;\"); else ptx(@1:35, \"y;\"); }"));
 }
 
 TEST(Rewrite, TheStylesOfPublicPrograms) {
@@ -220,12 +220,14 @@ TEST(Rewrite, OtherUsesOfAsmAreLeftAlone) {
   for (const char* text :
        {"int f() __asm__(\"g\");", "asm(\".global x\");", "namespace a { asm(\"x\"); }",
         "extern \"C\" { asm(\"x\"); int f(); }", "void f() { register int x asm(\"eax\"); }",
-        "void f() { int g() asm(\"h\"); }"})
+        "void f() { int g() asm(\"h\"); }", "void f() { asm volatile(\"mfence\" ::: \"memory\"); }",
+        "void f() { asm volatile(\"rdtsc\" : \"=a\"(a), \"=d\"(d)); }",
+        "void f() { __asm__(\"\" : : \"r,m\"(x) : \"memory\"); }"})
     EXPECT_EQ(rewritten(text), plain(text));
   const std::string header = "# 1 \"s.h\" 1 3 4\nvoid f() { asm(\"x\"); }\n# 2 \"k.cu\" 2\n";
   EXPECT_THAT(rewrite(kMarker + header), HasSubstr("asm(\"x\")"));
   // A macro of a system header has that flag in the user's file as well.
-  const std::string macro = "# 1 \"k.cu\" 3 4\nasm\n# 1 \"k.cu\"\n   (\"x\");";
+  const std::string macro = "# 1 \"k.cu\" 3 4\nasm\n# 1 \"k.cu\"\n   (\"x;\");";
   EXPECT_THAT(rewrite(kMarker + "void f() {\n" + macro + "}"), HasSubstr("ptx"));
 }
 
@@ -247,6 +249,7 @@ TEST(Rewrite, VariablesOfTheProgramMayHaveNamesOfCudas) {
                 "h{built_in(blockDim)};"},
                {"return a[threadIdx.y][gridDim.x];",
                 "return a[built_in(threadIdx).y][built_in(gridDim).x];"}});
+  EXPECT_THAT(rewrite(kMarker + std::string("i = b%gridDim.x;")), HasSubstr("% ::tessera"));
   for (const std::string text :
        {"dim3 gridDim(2, 3), blockDim = dim3(4), blockIdx{1};",
         "void f(dim3 gridDim, int* threadIdx);", "struct A { dim3 gridDim, blockDim; };",

@@ -137,10 +137,17 @@ def test_the_magic_takes_what_the_notebook_has(capsys):
             magic(line, AXPY)
 
 
-def test_ipython_loads_the_magic():
+def test_ipython_loads_the_magic(capsys):
     pytest.importorskip("IPython", reason="the magic in IPython needs the Debian package python3-ipython")
     from IPython.core.interactiveshell import InteractiveShell
     shell = InteractiveShell()
     assert shell.run_cell("%load_ext tessera\nimport numpy as np\nx = np.ones(4, 'f4'); y = x; n = 4").success
     ran = shell.run_cell(f"%%tessera_check --launch 'axpy<<<1, 4>>>(x, y, n, 1)'\n{AXPY}")
     assert ran.success and "clean: no findings" in repr(ran.result) and ran.result.arrays["y"][0] == 2
+    capsys.readouterr()
+    for options, source, message in (("--launch 'axpy<<<1, 4>>>(x + 1, y)'", AXPY, "UsageError: check_cuda: the launch computes with the array x"),
+                                     ("--launhc x", AXPY, "UsageError: %%tessera_check: unrecognized arguments"),
+                                     ("", AXPY.replace("int", "itn"), "kernel.cu:")):
+        ran = shell.run_cell(f"%%tessera_check {options}\n{source}")
+        printed = "".join(capsys.readouterr())
+        assert not ran.success and "Traceback" not in printed and message in printed, printed

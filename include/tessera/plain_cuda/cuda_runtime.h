@@ -23,5 +23,6 @@
 #include "parts/qualifiers.h"
 #include "parts/runtime_api.h"
 #include "parts/scoped_atomics.h"
+#include "parts/texture_reads.h"
 #include "parts/thread.h"
 #include "vector_functions.h"

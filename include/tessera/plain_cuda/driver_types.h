@@ -9,56 +9,51 @@
 #include "vector_types.h"
 
 // Name, number, text: CUDA Runtime API, "Data types used by CUDA Runtime".
-#define TESSERA_CUDA_ERRORS(error)                                                                 \
-  error(cudaSuccess, 0, "no error") error(cudaErrorInvalidValue, 1, "invalid argument") error(     \
-      cudaErrorMemoryAllocation, 2,                                                                \
-      "out of memory") error(cudaErrorInitializationError, 3,                                      \
-                             "initialization error") error(cudaErrorInvalidConfiguration, 9,       \
-                                                           "invalid configuration argument")       \
-      error(cudaErrorInvalidPitchValue, 12, "invalid pitch argument") error(                       \
-          cudaErrorInvalidSymbol, 13,                                                              \
-          "invalid device symbol") error(cudaErrorInvalidDevicePointer, 17,                        \
-                                         "invalid device pointer")                                 \
-          error(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy") error(   \
-              cudaErrorInsufficientDriver, 35,                                                     \
-              "CUDA driver version is insufficient for CUDA runtime version")                      \
-              error(cudaErrorInvalidDeviceFunction, 98, "invalid device function") error(          \
-                  cudaErrorNoDevice, 100,                                                          \
-                  "no CUDA-capable device is detected") error(cudaErrorInvalidDevice, 101,         \
-                                                              "invalid device ordinal")            \
-                  error(cudaErrorInvalidResourceHandle, 400, "invalid resource handle") error(     \
-                      cudaErrorNotReady, 600,                                                      \
-                      "device not ready") error(cudaErrorIllegalAddress, 700,                      \
-                                                "an illegal memory access was encountered")        \
-                      error(cudaErrorLaunchOutOfResources, 701,                                    \
-                            "too many resources requested for launch")                             \
-                          error(cudaErrorLaunchTimeout, 702,                                       \
-                                "the launch timed out "                                            \
-                                "and was terminated") error(cudaErrorPeerAccessAlreadyEnabled,     \
-                                                            704, "peer access is already enabled") \
-                              error(cudaErrorPeerAccessNotEnabled, 705,                            \
-                                    "peer access has not been enabled")                            \
-                                  error(cudaErrorAssert, 710, "device-side assert triggered")      \
-                                      error(cudaErrorHostMemoryAlreadyRegistered, 712,             \
-                                            "part or all of the requested memory range is "        \
-                                            "already mapped")                                      \
-                                          error(cudaErrorHostMemoryNotRegistered, 713,             \
-                                                "pointer does not correspond to a registered "     \
-                                                "memory region") error(cudaErrorMisalignedAddress, \
-                                                                       716, "misaligned address")  \
-                                              error(cudaErrorLaunchFailure, 719,                   \
-                                                    "unspecified launch failure")                  \
-                                                  error(cudaErrorCooperativeLaunchTooLarge, 720,   \
-                                                        "too many blocks in cooperative launch")   \
-                                                      error(cudaErrorNotSupported, 801,            \
-                                                            "operation not supported")             \
-                                                          error(cudaErrorInvalidClusterSize, 912,  \
-                                                                "invalid cluster size")            \
-                                                              error(                               \
-                                                                  cudaErrorStreamCaptureUnjoined,  \
-                                                                  904, "a capture was not joined") \
-                                                                  error(cudaErrorUnknown, 999,     \
-                                                                        "unknown error")
+// clang-format off
+#define TESSERA_CUDA_ERRORS(error) \
+  error(cudaSuccess, 0, "no error") \
+  error(cudaErrorInvalidValue, 1, "invalid argument") \
+  error(cudaErrorMemoryAllocation, 2, "out of memory") \
+  error(cudaErrorInitializationError, 3, "initialization error") \
+  error(cudaErrorCudartUnloading, 4, "driver shutting down") \
+  error(cudaErrorInvalidConfiguration, 9, "invalid configuration argument") \
+  error(cudaErrorInvalidPitchValue, 12, "invalid pitch argument") \
+  error(cudaErrorInvalidSymbol, 13, "invalid device symbol") \
+  error(cudaErrorInvalidDevicePointer, 17, "invalid device pointer") \
+  error(cudaErrorInvalidTexture, 18, "invalid texture reference") \
+  error(cudaErrorInvalidChannelDescriptor, 20, "invalid channel descriptor") \
+  error(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy") \
+  error(cudaErrorInvalidFilterSetting, 26, "linear filtering not supported for non-float type") \
+  error(cudaErrorInvalidNormSetting, 27, "read as normalized float not supported for 32-bit non float type") \
+  error(cudaErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime version") \
+  error(cudaErrorInvalidDeviceFunction, 98, "invalid device function") \
+  error(cudaErrorNoDevice, 100, "no CUDA-capable device is detected") \
+  error(cudaErrorInvalidDevice, 101, "invalid device ordinal") \
+  error(cudaErrorNoKernelImageForDevice, 209, "no kernel image is available for execution on the device") \
+  error(cudaErrorECCUncorrectable, 214, "uncorrectable ECC error encountered") \
+  error(cudaErrorInvalidPtx, 218, "a PTX JIT compilation failed") \
+  error(cudaErrorInvalidResourceHandle, 400, "invalid resource handle") \
+  error(cudaErrorNotReady, 600, "device not ready") \
+  error(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered") \
+  error(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch") \
+  error(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated") \
+  error(cudaErrorPeerAccessAlreadyEnabled, 704, "peer access is already enabled") \
+  error(cudaErrorPeerAccessNotEnabled, 705, "peer access has not been enabled") \
+  error(cudaErrorAssert, 710, "device-side assert triggered") \
+  error(cudaErrorHostMemoryAlreadyRegistered, 712, "part or all of the requested memory range is already mapped") \
+  error(cudaErrorHostMemoryNotRegistered, 713, "pointer does not correspond to a registered memory region") \
+  error(cudaErrorHardwareStackError, 714, "hardware stack error") \
+  error(cudaErrorIllegalInstruction, 715, "an illegal instruction was encountered") \
+  error(cudaErrorMisalignedAddress, 716, "misaligned address") \
+  error(cudaErrorInvalidAddressSpace, 717, "operation not supported on global/shared address space") \
+  error(cudaErrorInvalidPc, 718, "invalid program counter") \
+  error(cudaErrorLaunchFailure, 719, "unspecified launch failure") \
+  error(cudaErrorCooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch") \
+  error(cudaErrorNotSupported, 801, "operation not supported") \
+  error(cudaErrorStreamCaptureUnjoined, 904, "a capture was not joined") \
+  error(cudaErrorInvalidClusterSize, 912, "invalid cluster size") \
+  error(cudaErrorUnknown, 999, "unknown error")
+// clang-format on
 
 #define TESSERA_ENUMERATE(name, number, text) name = number,
 enum cudaError { TESSERA_CUDA_ERRORS(TESSERA_ENUMERATE) };
@@ -77,7 +72,7 @@ struct cudaPos {
   std::size_t x, y, z;  ///< x in bytes
 };
 struct cudaExtent {
-  std::size_t width, height, depth;  ///< the width in bytes
+  std::size_t width, height, depth;  ///< the width in bytes, or elements of an array
 };
 struct cudaPitchedPtr {
   void* ptr;
@@ -189,10 +184,8 @@ enum cudaLimit {
   cudaLimitMaxL2FetchGranularity,
   cudaLimitPersistingL2CacheSize
 };
-// Named in headers of others; nothing makes one.
-using cudaArray_t = struct cudaArray*;
 using cudaArray_const_t = const struct cudaArray*;
-using cudaMipmappedArray_t = struct cudaMipmappedArray*;
+using cudaMipmappedArray_t = struct cudaMipmappedArray*;  // nothing makes one
 
 enum cudaComputeMode {
   cudaComputeModeDefault,
@@ -264,7 +257,9 @@ struct cudaDeviceProp {
   int clockRate;
   std::size_t totalConstMem;
   int major, minor;
-  std::size_t textureAlignment;
+  std::size_t textureAlignment, texturePitchAlignment, surfaceAlignment;
+  int maxTexture1D, maxTexture1DLinear, maxTexture2D[2], maxTexture2DLinear[3], maxTexture3D[3];
+  int maxTexture1DLayered[2], maxTexture2DLayered[3], maxTextureCubemap;
   int deviceOverlap, multiProcessorCount, kernelExecTimeoutEnabled, integrated, canMapHostMemory;
   int computeMode, concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID;
   int asyncEngineCount, unifiedAddressing, memoryClockRate, memoryBusWidth, l2CacheSize;

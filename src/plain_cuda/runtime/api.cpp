@@ -23,10 +23,16 @@ const tessera::check::DeviceModel& model() {
   return tessera::check::device_model(name.empty() ? "h200" : name);
 }
 
+/// A program for several devices is no wrong one, but it cannot be checked here.
 cudaError_t require_device(int device, const Place& place) {
   if (device == 0) return cudaSuccess;
-  return refuse(cudaErrorInvalidDevice, place, cat("device ", device, "; there is one, number 0"),
-                "ask cudaGetDeviceCount how many there are");
+  if (device < 0)
+    return refuse(cudaErrorInvalidDevice, place, cat("device ", device, "; the first is number 0"),
+                  "ask cudaGetDeviceCount how many there are");
+  Program::get().leave_unknown(cat("the program uses device ", device, " at ", place_text(place),
+                                   ", and there is one device, number 0: give it options for a "
+                                   "single GPU"));
+  return Program::get().fail(cudaErrorInvalidDevice);
 }
 
 cudaError_t require_handle(const void* handle, const char* what, const Place& place) {
@@ -93,6 +99,20 @@ cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*, Place) {
   return cudaSuccess;
 }
 
+static void set_texture_limits(cudaDeviceProp& out) {
+  constexpr int kLine = 131072, kRows = 65536, kDeep = 16384, kLayered = 32768, kLayers = 2048;
+  out.textureAlignment = out.surfaceAlignment = 512;
+  out.texturePitchAlignment = 32;
+  out.maxTexture1D = out.maxTexture2D[0] = out.maxTexture2DLinear[0] = kLine;
+  out.maxTexture1DLinear = 1 << 28;
+  out.maxTexture2D[1] = kRows, out.maxTexture2DLinear[1] = kRows - 536;
+  out.maxTexture2DLinear[2] = 2097120;
+  for (int& each : out.maxTexture3D) each = kDeep;
+  for (int& each : out.maxTexture2DLayered) each = kLayered;
+  out.maxTexture1DLayered[0] = out.maxTextureCubemap = kLayered;
+  out.maxTexture1DLayered[1] = out.maxTexture2DLayered[2] = kLayers;
+}
+
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int device, Place place) {
   if (const auto error = require_device(device, place)) return error;
   const auto& m = model();
@@ -115,7 +135,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int device, Place place
   out->clockRate = value(cudaDevAttrClockRate);
   out->totalConstMem = 65536;
   out->major = m.capability / 10, out->minor = m.capability % 10;
-  out->textureAlignment = 512;
+  set_texture_limits(*out);
   out->multiProcessorCount = m.sms;
   out->canMapHostMemory = out->concurrentKernels = out->unifiedAddressing = 1;
   out->asyncEngineCount = out->deviceOverlap = 1;

@@ -119,6 +119,8 @@ void Units::read_symbols() {
     if (name != nullptr && type == STT_TLS) {
       std::size_t& bytes = thread_objects_[symbol.st_value - bias_];
       bytes = std::max<std::size_t>(bytes, symbol.st_size);
+      // A mark of the command may have the same address.
+      if (std::string_view(name).starts_with("_ZGV")) guards_.push_back(symbol.st_value - bias_);
     }
   }
 }
@@ -131,14 +133,6 @@ std::string Units::variable_at(Dwarf_Addr value, bool is_thread_local) const {
 std::string Units::function_at(Dwarf_Addr address) const {
   const char* const name = program_ == nullptr ? nullptr : dwfl_module_addrname(program_, address);
   return name == nullptr ? std::string() : demangled(name);
-}
-
-std::vector<Dwarf_Addr> Units::guards() const {
-  std::vector<Dwarf_Addr> out;
-  for (const auto& [where, name] : variables_) {
-    if (where.first && std::string_view(name).starts_with("_ZGV")) out.push_back(where.second);
-  }
-  return out;
 }
 
 }  // namespace tessera::plain_cuda

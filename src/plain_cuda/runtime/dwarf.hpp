@@ -55,7 +55,7 @@ class Units {
   /// The same of the function at this address in memory.
   std::string function_at(Dwarf_Addr address) const;
   /// The positions of the guards of variables with constructors in thread-local storage.
-  std::vector<Dwarf_Addr> guards() const;
+  const std::vector<Dwarf_Addr>& guards() const { return guards_; }
   /// Offsets and sizes of all objects in thread-local storage.
   const std::map<Dwarf_Addr, std::size_t>& thread_objects() const { return thread_objects_; }
   Dwarf_Addr bias() const { return bias_; }  ///< address in memory minus address in the file
@@ -68,6 +68,7 @@ class Units {
   Dwfl_Module* program_ = nullptr;
   std::map<std::pair<bool, Dwarf_Addr>, const char*> variables_;  ///< is it thread-local, where
   std::map<Dwarf_Addr, std::size_t> thread_objects_;
+  std::vector<Dwarf_Addr> guards_;
   std::vector<Dwarf_Die> units_;
   std::vector<Range> ranges_;  ///< in order; Clang omits .debug_aranges
   Dwarf_Addr bias_ = 0;

@@ -25,11 +25,6 @@ constexpr std::size_t kQuarantine = 16384;  // blocks that are not reused immedi
 
 std::size_t taken_by(std::size_t bytes) { return (bytes + kUnit - 1) / kUnit * kUnit + kBlockGap; }
 
-std::string place_text(const Place& place) {
-  const std::string path = place.file;
-  return cat(path.substr(path.rfind('/') + 1), ":", place.line);
-}
-
 }  // namespace
 
 DeviceHeap& DeviceHeap::get() {

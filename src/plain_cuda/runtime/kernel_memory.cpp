@@ -61,7 +61,9 @@ std::vector<check::detail::Buffer> buffers_now() {
     buffer.name = DeviceMemory::name_of(*each);
     buffer.data = reinterpret_cast<const void*>(each->begin);
     buffer.element_bytes = each->bytes % each->element_bytes == 0 ? each->element_bytes : 1;
-    buffer.layout = row_major(static_cast<index_t>(each->bytes / buffer.element_bytes));
+    const auto elements = static_cast<index_t>(each->bytes / buffer.element_bytes),
+               row = static_cast<index_t>(each->row_elements);
+    buffer.layout = row > 0 ? row_major(elements / row, row) : row_major(elements);
     buffer.is_output = true;
     buffer.has_unwritten = memory.unwritten(each->begin, each->bytes) > 0;
     out.push_back(std::move(buffer));

@@ -2,6 +2,7 @@
 // checked.
 #include "tessera/plain_cuda/parts/launch.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -162,11 +163,20 @@ void run_unchecked(const char* name, const KernelBody& body, const Configuration
       });
 }
 
-/// The findings that show that a loop caused the time limit.
-void drop_endless(check::Report& report) {
-  if (!report.summary.timed_out) return;
-  report.summary.errors -= static_cast<std::int64_t>(std::erase_if(
-      report.findings, [](const auto& each) { return each.kind == check::Kind::endless; }));
+/// A thread that is still running at the time limit may be slow: of a program, that is unknown.
+void explain_endless(check::Report& report, const char* name, const Configuration& how) {
+  const auto is_endless = [](const auto& each) { return each.kind == check::Kind::endless; };
+  const auto first = std::find_if(report.findings.begin(), report.findings.end(), is_endless);
+  if (first == report.findings.end()) return;
+  const check::Location& last = first->location;
+  report.summary.incomplete = cat(
+      "thread ", to_string(first->threads.at(0)), " of kernel ", name,
+      Program::get().is_asked ? std::string() : cat(", launched at ", place_text(how.place), ","),
+      " was still running at the time limit of ", Program::get().options.time_limit_s, " s",
+      last.line > 0 ? cat(", last at ", place_text(last)) : std::string(),
+      ": find the loop whose condition never becomes false, raise --time-limit, or give the "
+      "program less to do");
+  report.summary.errors -= static_cast<std::int64_t>(std::erase_if(report.findings, is_endless));
 }
 
 void run_checked(const char* name, const KernelBody& body, const Configuration& how) {
@@ -216,8 +226,7 @@ void run_checked(const char* name, const KernelBody& body, const Configuration& 
   Streams::get().begin(how.stream, how.place, cat("kernel ", name));
   check::Report report = check::detail::run(options, launch);
   Streams::get().end();
-  // Earlier launches used the program's time: the time limit does not prove a loop.
-  if (options.time_limit_s < program.options.time_limit_s / 2) drop_endless(report);
+  explain_endless(report, name, how);
   program.add(name, threads, std::move(report));
   if (program.report.summary.timed_out) program.leave();
 }

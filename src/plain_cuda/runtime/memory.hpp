@@ -25,6 +25,7 @@ struct Allocation {
   std::size_t bytes = 0;
   MemoryKind kind = MemoryKind::device;
   std::size_t element_bytes = 4;  ///< of its pointer's type
+  std::size_t row_elements = 0;   ///< of an array with rows
   Here here;                      ///< of the call
   std::optional<Here> freed;
   bool is_input = false;               ///< of a requested launch

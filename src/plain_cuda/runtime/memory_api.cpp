@@ -5,6 +5,7 @@
 #include <map>
 
 #include "context.hpp"
+#include "copies.hpp"
 #include "graphs.hpp"
 #include "heap.hpp"
 #include "memory.hpp"
@@ -16,11 +17,6 @@
 namespace tessera::plain_cuda {
 
 namespace {
-
-std::string place_text(const Here& here) {
-  const std::string path = here.file;
-  return cat(path.substr(path.rfind('/') + 1), ":", here.line);
-}
 
 /// Variables of the device whose address the program has requested: their ends by first bytes.
 std::map<std::uint64_t, std::uint64_t>& symbols() {
@@ -52,14 +48,15 @@ cudaError_t check_side(const char* call, const char* side, const void* at, std::
           cat(call, ": the ", side, " is memory of the device, and the direction says host"),
           "exchange the arguments, or the direction");
   }
+  if (at == nullptr)
+    return refuse(cudaErrorInvalidValue, place, cat(call, ": the ", side, " is a null pointer"),
+                  "allocate it, and look at what the allocation returns");
   if (!memory.contains(at)) {
     if (to_be_device && !is_symbol(at))
-      return refuse(
-          cudaErrorInvalidValue, place,
-          cat(call, ": the ", side, at == nullptr ? " is a null pointer" : " is memory of the host",
-              ", and it should be memory of the device"),
-          at == nullptr ? "allocate it, and look at what cudaMalloc returns"
-                        : "exchange the arguments, or the direction");
+      return refuse(cudaErrorInvalidValue, place,
+                    cat(call, ": the ", side,
+                        " is memory of the host, and it should be memory of the device"),
+                    "exchange the arguments, or the direction");
     const std::uint64_t end = end_on_host(number(at));
     if (end != 0 && number(at) + bytes > end)
       return refuse(cudaErrorInvalidValue, place,
@@ -161,12 +158,6 @@ cudaError_t copy(const char* call, void* to, const void* from, std::size_t bytes
   return cudaSuccess;
 }
 
-/// For a call that returns when the copy is complete.
-cudaError_t waited_for(cudaError_t copied) {
-  Streams::get().wait_for(nullptr);
-  return copied != cudaSuccess ? copied : Program::get().device_error();
-}
-
 cudaError_t fill(const char* call, void* at, int value, std::size_t bytes, cudaStream_t stream,
                  const Place& place) {
   if (bytes == 0) return cudaSuccess;
@@ -179,6 +170,13 @@ cudaError_t fill(const char* call, void* at, int value, std::size_t bytes, cudaS
   DeviceMemory::get().wrote(number(at), bytes);
   work(call, stream, nullptr, at, bytes, place);
   return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t waited_for(cudaError_t copied) {
+  Streams::get().wait_for(nullptr);
+  return copied != cudaSuccess ? copied : Program::get().device_error();
 }
 
 cudaError_t give_back(const char* call, void* at, bool is_host, const Place& place) {
@@ -212,7 +210,22 @@ cudaError_t give_back(const char* call, void* at, bool is_host, const Place& pla
   return cudaSuccess;
 }
 
-}  // namespace
+cudaError_t copy_rows(const char* call, const Rows& to, const Rows& from, std::size_t width,
+                      std::size_t height, cudaMemcpyKind kind, cudaStream_t stream,
+                      const Place& place) {
+  if (width > to.pitch || width > from.pitch)
+    return refuse(
+        cudaErrorInvalidPitchValue, place,
+        cat(call, ": rows of ", width, " bytes with pitches of ", to.pitch, " and ", from.pitch),
+        "a pitch is at least the width, both in bytes");
+  for (std::size_t row = 0; row < height; ++row) {
+    const auto error =
+        copy(call, const_cast<char*>(static_cast<const char*>(to.begin)) + row * to.pitch,
+             static_cast<const char*>(from.begin) + row * from.pitch, width, kind, stream, place);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
 
 cudaError_t allocate(void** at, std::size_t bytes, std::size_t element, int kind, Place place) {
   if (at == nullptr)
@@ -300,39 +313,8 @@ cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
                               std::size_t from_pitch, std::size_t width, std::size_t height,
                               cudaMemcpyKind kind, cudaStream_t stream, Place place) {
-  if (width > to_pitch || width > from_pitch)
-    return refuse(cudaErrorInvalidPitchValue, place,
-                  cat("cudaMemcpy2D: rows of ", width, " bytes with pitches of ", to_pitch, " and ",
-                      from_pitch),
-                  "a pitch is at least the width, both in bytes");
-  for (std::size_t row = 0; row < height; ++row) {
-    const auto error =
-        copy("cudaMemcpy2D", static_cast<char*>(to) + row * to_pitch,
-             static_cast<const char*>(from) + row * from_pitch, width, kind, stream, place);
-    if (error != cudaSuccess) return error;
-  }
-  return cudaSuccess;
-}
-cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* how, cudaStream_t stream, Place place) {
-  if (how->srcArray != nullptr || how->dstArray != nullptr)
-    return refuse(cudaErrorNotSupported, place, "cudaMemcpy3D: arrays of textures are not offered",
-                  "copy between pointers: srcPtr and dstPtr");
-  const auto row_of = [](const cudaPitchedPtr& p, const cudaPos& first, std::size_t y,
-                         std::size_t z) {
-    return static_cast<char*>(p.ptr) + ((first.z + z) * p.ysize + first.y + y) * p.pitch + first.x;
-  };
-  for (std::size_t z = 0; z < how->extent.depth; ++z) {
-    for (std::size_t y = 0; y < how->extent.height; ++y) {
-      const auto error =
-          copy("cudaMemcpy3D", row_of(how->dstPtr, how->dstPos, y, z),
-               row_of(how->srcPtr, how->srcPos, y, z), how->extent.width, how->kind, stream, place);
-      if (error != cudaSuccess) return error;
-    }
-  }
-  return cudaSuccess;
-}
-cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* how, Place place) {
-  return waited_for(cudaMemcpy3DAsync(how, nullptr, place));
+  return copy_rows("cudaMemcpy2D", {to, to_pitch}, {from, from_pitch}, width, height, kind, stream,
+                   place);
 }
 cudaError_t cudaMemset(void* at, int value, std::size_t bytes, Place place) {
   const auto error = fill("cudaMemset", at, value, bytes, nullptr, place);

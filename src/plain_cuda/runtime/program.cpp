@@ -159,14 +159,17 @@ check::Report run_main(const check::Options& options) {
   } else if ((!main.is_over() && !has_crashed()) || summary.timed_out) {
     summary.timed_out = true;
     summary.clean = false;
-    summary.incomplete = cat("the program was still running at the time limit of ",
-                             options.time_limit_s, " s: raise --time-limit, or give it less to do");
+    if (summary.incomplete.empty())
+      summary.incomplete =
+          cat("the program was still running at the time limit of ", options.time_limit_s,
+              " s: raise --time-limit, or give it less to do");
   }
   return std::move(program.report);
 }
 
 check::Report run_launch(const check::Options& options, const check::ProductProblem& problem) {
   Program::get().problem = problem;
+  Program::get().is_asked = true;
   check::Report report = run_main(options);
   report.problem = tessera_asked_launch;
   if (Program::get().is_sized)
@@ -206,6 +209,12 @@ void Program::find(check::Kind kind, check::Severity severity, const Place& plac
   one.findings.push_back(std::move(finding));
   const std::lock_guard lock(mutex);
   check::merge_report(report, std::move(one));
+}
+
+void Program::leave_unknown(std::string why) {
+  const std::lock_guard lock(mutex);
+  report.summary.clean = false;
+  if (report.summary.incomplete.empty()) report.summary.incomplete = std::move(why);
 }
 
 void Program::take_back(check::Kind kind, const Place& place) {
@@ -264,6 +273,7 @@ void Program::leave() { main_thread().leave(0); }
 void Program::end(int code, const std::string& thrown) {
   check::Summary& summary = report.summary;
   if (summary.timed_out) return;
+  if (code != 0 && !summary.incomplete.empty()) return;  // the reason is known
   if (code != 0 && thrown.empty() && volume(report.grid) == 0 && report.findings.empty()) {
     summary.clean = false;
     summary.incomplete =

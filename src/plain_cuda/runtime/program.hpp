@@ -12,6 +12,7 @@
 #include "tessera/check/check.hpp"
 #include "tessera/check/product.hpp"
 #include "tessera/check/report.hpp"
+#include "tessera/core/text.hpp"
 #include "tessera/plain_cuda/driver_types.h"
 #include "tessera/plain_cuda/parts/place.h"
 
@@ -24,6 +25,7 @@ class Program {
   check::Options options;
   check::ProductProblem problem;  ///< the requested shape of a launch
   bool is_sized = false;          ///< the launch depends on it
+  bool is_asked = false;          ///< the command launches the kernel, not the program
   bool is_checked = false;        ///< else kernels run at full speed
   std::mutex mutex;  ///< of the report: a time limit may print it while the program runs
   check::Report report;
@@ -37,6 +39,8 @@ class Program {
   /// A finding of a call of the host. `problem`, `hint`: sentences.
   void find(check::Kind kind, check::Severity severity, const Place& place, std::string problem,
             std::string hint, const Place& other = {});
+  /// Why the program could not be checked; the first reason counts.
+  void leave_unknown(std::string why);
   /// Such an error there was none.
   void take_back(check::Kind kind, const Place& place);
   /// The program is over: reports what it forgot.
@@ -64,6 +68,13 @@ class Program {
   cudaError_t error_ = cudaSuccess;
   std::atomic<cudaError_t> lost_ = cudaSuccess;  ///< threads of several blocks may set it
 };
+
+/// "file.cu:12", of a Place, a Here or a Location.
+template <class At>
+std::string place_text(const At& at) {
+  const std::string path(at.file);
+  return cat(path.substr(path.rfind('/') + 1), ":", at.line);
+}
 
 /// An argument that is wrong: a finding, and the error of the call.
 cudaError_t refuse(cudaError_t error, const Place& place, std::string problem, std::string hint);

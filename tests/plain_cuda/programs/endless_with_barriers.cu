@@ -1,4 +1,4 @@
-// expect: endless at 11
+// unknown: last at endless_with_barriers.cu:11
 // launch: k<<<1, 64>>>(out: i32[64] = zeros)
 // flags: --time-limit 2
 // Threads that wait for each other forever.

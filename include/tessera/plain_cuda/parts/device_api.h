@@ -25,7 +25,14 @@ enum cudaMemAllocationHandleType {
   cudaMemHandleTypeNone = 0,
   cudaMemHandleTypePosixFileDescriptor = 1
 };
-enum cudaMemLocationType { cudaMemLocationTypeInvalid = 0, cudaMemLocationTypeDevice = 1 };
+enum cudaMemLocationType {
+  cudaMemLocationTypeInvalid = 0,
+  cudaMemLocationTypeNone = 0,
+  cudaMemLocationTypeDevice = 1,
+  cudaMemLocationTypeHost = 2,
+  cudaMemLocationTypeHostNuma = 3,
+  cudaMemLocationTypeHostNumaCurrent = 4
+};
 enum cudaMemAccessFlags {
   cudaMemAccessFlagsProtNone = 0,
   cudaMemAccessFlagsProtRead = 1,
@@ -116,6 +123,16 @@ template <class T>
 inline cudaError_t cudaMallocAsync(T** at, std::size_t bytes, cudaMemPool_t, cudaStream_t,
                                    TESSERA_PLACE) {
   return cudaMalloc(at, bytes, place);
+}
+
+// CUDA 13 names the place; before it was the number of a device.
+inline cudaError_t cudaMemPrefetchAsync(const void* at, std::size_t bytes, cudaMemLocation to,
+                                        unsigned, cudaStream_t stream = nullptr, TESSERA_PLACE) {
+  return cudaMemPrefetchAsync(at, bytes, to.id, stream, place);
+}
+inline cudaError_t cudaMemAdvise(const void* at, std::size_t bytes, cudaMemoryAdvise advice,
+                                 cudaMemLocation of, TESSERA_PLACE) {
+  return cudaMemAdvise(at, bytes, advice, of.id, place);
 }
 
 // ---- occupancy ----
