@@ -95,14 +95,16 @@ std::string table_of_one(const shell::Context& context, const std::vector<Compar
                       {"idea", shell::Align::left, 4}});
   for (const auto& result : results) {
     const bool has = ran(result);
-    table.add(
-        {std::string(result.algorithm->name),
-         result.status == Status::unsupported || result.is_replaced ? "" : to_string(result.tile),
-         context.paint(name(result.status), ink_of(result.status)),
-         has ? (result.found.same_bits ? "yes" : "no") : "",
-         has ? fmt::format("{:.3g}", result.found.max_error_ratio) : "",
-         has ? shell::duration_text(result.seconds) : "",
-         has ? fmt::format("{:.2f}", result.gflops) : "", std::string(result.algorithm->idea)});
+    table.add({std::string(result.algorithm->name),
+               result.status == Status::unsupported ? ""
+               : result.is_replaced                 ? "-"
+                                                    : to_string(result.tile),
+               context.paint(name(result.status), ink_of(result.status)),
+               has ? (result.found.same_bits ? "yes" : "no") : "",
+               has ? fmt::format("{:.3g}", result.found.max_error_ratio) : "",
+               has ? shell::duration_text(result.seconds) : "",
+               has ? fmt::format("{:.2f}", result.gflops) : "",
+               std::string(result.algorithm->idea)});
   }
   return table.text(columns);
 }

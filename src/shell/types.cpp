@@ -37,7 +37,8 @@ DType sums_of(DType in) { return is_byte(in) ? DType::i32 : is_f8(in) ? DType::f
 
 std::string to_string(const Types& types) {
   if (types.in_b != types.in) return cat(types.in, ":", types.in_b, ":", types.out);
-  return types.in == types.out ? to_string(types.in) : cat(types.in, ":", types.out);
+  return types.in == types.out && types.out == sums_of(types.in) ? to_string(types.in)
+                                                                 : cat(types.in, ":", types.out);
 }
 
 Types parse_types(std::string_view text) {

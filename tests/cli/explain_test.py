@@ -71,7 +71,7 @@ class Explain(harness.CommandTest):
 
     def test_json_names_what_it_says(self):
         document = self.succeeds("explain", "tiled", *SMALL, "--device", "a100", "--json").json
-        self.assertEqual(set(document), {"kernel", "problem", "device", "blocks", "clean", "verdict", "busiest", "busiest_uncached",
+        self.assertEqual(set(document), {"kernel", "problem", "remark", "device", "blocks", "clean", "verdict", "busiest", "busiest_uncached",
                                          "resources", "roofline", "occupancy", "sectors_per_request", "conflict_factor", "advice",
                                          "counters", "next"})
         self.assertEqual((document["kernel"], document["device"], document["clean"]), ("tiled", "a100", True))
