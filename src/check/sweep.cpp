@@ -135,8 +135,10 @@ std::int64_t Sweep::count(Status status) const {
 }
 
 std::int64_t Sweep::count_of_others() const {
-  return std::count_if(cases.begin(), cases.end(),
-                       [](const SweptCase& each) { return !each.report.remark.empty(); });
+  return std::count_if(cases.begin(), cases.end(), [](const SweptCase& each) {
+    const Report& r = each.report;  // of the kernel itself, a remark begins with its name
+    return !r.remark.empty() && !r.remark.starts_with(r.kernel + ":");
+  });
 }
 
 const SweptCase* Sweep::smallest_failing() const {
