@@ -9,7 +9,7 @@ namespace tessera::cpu {
 /// x(i) += t(i, 0) x(0) + ... + t(i, i - 1) x(i - 1), then x(i) *= factor(i), row by row from the
 /// first; or, where it does not substitute, x(i) = factor(i) x(i) + t(i, 0) x(0) + ..., from the
 /// last. In pairs, two rows are the real and imaginary part of one of a complex x, as are factors.
-/// Each sum is one chain in order of t's columns. Over 60 lines: the loops share a tile's registers.
+/// Each sum is one chain in order of t's columns. Over 60 lines: the loops share registers.
 template <class V, bool Substitutes, bool Pairs>
 void substitute_rows(const TriangularTile<typename V::sum>& call) {
   using T = typename V::sum;
