@@ -26,8 +26,8 @@ void require_known(const std::string& name) {
               near.empty() ? "" : "did you mean '" + near + "'?");
 }
 
-/// Types that `warpgroup` multiplies beside those of every kernel.
-std::vector<std::string> warpgroup_only_types() {
+/// Types that only kernels with matrix units multiply, `warpgroup` all of them.
+std::vector<std::string> unit_only_types() {
   const auto of_all = shell::product_dtype_names();
   std::vector<std::string> out;
   for (const auto& name : shell::product_dtype_names(shell::Products::operands)) {
@@ -105,9 +105,9 @@ void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_t
   shell::add_extent(app, "-n", kernel.n, "Columns of B and C" + extent);
   shell::add_extent(app, "-k", kernel.k, "Columns of A, rows of B" + extent);
   const std::vector<std::string> types = shell::product_dtype_names();
-  const std::vector<std::string> bytes = warpgroup_only_types();
+  const std::vector<std::string> bytes = unit_only_types();
   const std::string text =
-      cat("Element type of A and B: ", shell::join(types), "; for warpgroup also ",
+      cat("Element type of A and B: ", shell::join(types), "; with matrix units also ",
           shell::join(bytes), ", summed in f32 or i32; default ", kernel.dtype);
   shell::add_checked(
       app, "--dtype", [&kernel](const std::string& given) { kernel.dtype = checked_dtype(given); },

@@ -8,9 +8,16 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <future>
+#include <memory>
+#include <thread>
+#include <utility>
 
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
@@ -47,6 +54,7 @@ Loader open_loader() {
   find(a.get_devices, "clGetDeviceIDs");
   find(a.get_device_info, "clGetDeviceInfo");
   find(a.create_context, "clCreateContext");
+  find(a.release_context, "clReleaseContext");
   find(a.create_queue, "clCreateCommandQueue");
   find(a.create_buffer, "clCreateBuffer");
   find(a.release_buffer, "clReleaseMemObject");
@@ -129,9 +137,28 @@ std::vector<DeviceFacts> find_devices() {
   return out;
 }
 
+/// How long a driver may take for what it does once: TESSERA_DRIVER_TIMEOUT, in seconds.
+std::chrono::seconds patience(int otherwise) {
+  constexpr double most = 1e6;
+  const char* const text = std::getenv("TESSERA_DRIVER_TIMEOUT");
+  if (text == nullptr || *text == '\0') return std::chrono::seconds(otherwise);
+  char* end = nullptr;
+  const double seconds = std::strtod(text, &end);
+  if (*end != '\0' || !(seconds >= 1 && seconds <= most))
+    throw Error(Category::argument, cat("TESSERA_DRIVER_TIMEOUT=", printable(text)),
+                "a number of seconds from 1 on");
+  return std::chrono::seconds(static_cast<long>(seconds));
+}
+
+std::string no_answer(const char* who, std::chrono::seconds limit) {
+  return cat(who, " did not answer within ", limit.count(), " s");
+}
+
+std::atomic<bool> stuck = false;
+
 /// Finds devices in a process of its own. Why that failed; empty if it did not.
 std::string rehearsal() {
-  constexpr int limit_ms = 30'000;
+  const std::chrono::seconds limit = patience(30);
   int ends[2];
   if (pipe(ends) != 0) return {};
   const pid_t child = fork();
@@ -144,6 +171,7 @@ std::string rehearsal() {
   }
   close(ends[1]);
   pollfd done{ends[0], POLLIN, 0};
+  const int limit_ms = static_cast<int>(std::chrono::milliseconds(limit).count());
   while (poll(&done, 1, limit_ms) < 0 && errno == EINTR) continue;
   const bool is_late = done.revents == 0;
   char byte = 0;
@@ -153,7 +181,7 @@ std::string rehearsal() {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   if (is_found) return {};
-  if (is_late) return cat("a driver did not answer within ", limit_ms / 1000, " s");
+  if (is_late) return no_answer("a driver", limit);
   return WIFSIGNALED(status) ? cat("a driver crashed with signal ", WTERMSIG(status))
                              : cat("a driver ended the process");
 }
@@ -167,7 +195,11 @@ const Found& found() {
   static const Found out = [] {
     Found all;
     all.problem = loader().problem.empty() ? rehearsal() : loader().problem;
-    if (all.problem.empty()) all.devices = find_devices();
+    if (all.problem.empty()) {
+      const auto devices = std::make_shared<std::vector<DeviceFacts>>();
+      call_bounded("clGetPlatformIDs", [=] { *devices = find_devices(); });
+      all.devices = std::move(*devices);
+    }
     if (all.problem.empty() && all.devices.empty()) all.problem = "no driver has a device";
     return all;
   }();
@@ -197,7 +229,33 @@ bool DeviceFacts::has(std::string_view extension) const {
   return cat(" ", extensions, " ").find(cat(" ", extension, " ")) != std::string::npos;
 }
 
-const Api& api() { return loader().api; }
+bool is_stuck() { return stuck; }
+
+const Api& api() {
+  if (is_stuck())
+    throw Error(Category::unavailable, "OpenCL: a driver did not answer and is not called again");
+  return loader().api;
+}
+
+void call_bounded(const char* function, std::function<void()> call) {
+  const std::chrono::seconds limit = patience(300);
+  // The thread may outlive this call: it owns all it uses.
+  const auto task = std::make_shared<std::packaged_task<void()>>(std::move(call));
+  std::future<void> done = task->get_future();
+  std::thread thread([task] { (*task)(); });
+  if (done.wait_for(limit) == std::future_status::ready) {
+    thread.join();
+    return done.get();
+  }
+  thread.detach();
+  stuck = true;
+#if defined(__GLIBC__)
+  // The driver's own destructors may wait for that thread.
+  on_exit([](int code, void*) { std::fflush(nullptr), _exit(code); }, nullptr);
+#endif
+  throw Error(Category::unavailable, cat("OpenCL: ", no_answer(function, limit)), {}, {},
+              "use another device, or set TESSERA_DRIVER_TIMEOUT to more seconds");
+}
 
 const std::vector<DeviceFacts>& devices() {
   const Found& all = found();

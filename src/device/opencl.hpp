@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct Api {
   Code (*get_platforms)(std::uint32_t, Handle*, std::uint32_t*);
   Code (*get_devices)(Handle, Bits, std::uint32_t, Handle*, std::uint32_t*);
   Code (*get_device_info)(Handle, Info, std::size_t, void*, std::size_t*);
+  Code (*release_context)(Handle);
   Handle (*create_context)(const std::intptr_t*, std::uint32_t, const Handle*, void*, void*, Code*);
   Handle (*create_queue)(Handle, Handle, Bits, Code*);
   Handle (*create_buffer)(Handle, Bits, std::size_t, void*, Code*);
@@ -61,8 +63,16 @@ struct DeviceFacts {
   bool has_f64() const { return has("cl_khr_fp64"); }
 };
 
-/// Throws Error(unavailable) if there is no loader, or one without a function that is needed.
+/// Throws Error(unavailable) if there is no loader, one without a function that is needed, or a
+/// driver that did not answer.
 const Api& api();
+/// Did a driver not answer? No function of any driver is called then: it may hang too.
+bool is_stuck();
+
+/// Calls a function that a driver should return from soon, on a thread of its own. `call` owns what
+/// it uses. Throws Error(unavailable) if it does not return: TESSERA_DRIVER_TIMEOUT has the limit
+/// in seconds.
+void call_bounded(const char* function, std::function<void()> call);
 /// All devices of all drivers. Throws Error(unavailable), with the reason, if there is none. The
 /// first call asks in a process of its own, so that a driver that crashes does not end this one.
 const std::vector<DeviceFacts>& devices();

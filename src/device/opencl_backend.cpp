@@ -1,8 +1,12 @@
 // An OpenCL device, with one queue in order.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <set>
+#include <utility>
 
 #include "backend.hpp"
 #include "gpu_code/entry_text.hpp"
@@ -38,6 +42,29 @@ const opencl::DeviceFacts& facts_of(int number) {
   return all[static_cast<std::size_t>(number)];
 }
 
+/// The code that a driver's function returns soon, or Error.
+template <class Call>
+opencl::Code returned_bounded(const char* function, const Call& call) {
+  const auto code = std::make_shared<opencl::Code>();
+  opencl::call_bounded(function, [=] { *code = call(); });
+  return *code;
+}
+/// What such a function makes: call(&code).
+template <class Call>
+Handle made_bounded(const char* function, const Call& call) {
+  const auto made = std::make_shared<Handle>();
+  check(returned_bounded(function,
+                         [=] {
+                           opencl::Code code = 0;
+                           *made = call(&code);
+                           return code;
+                         }),
+        function);
+  return *made;
+}
+
+using Extents = std::array<std::size_t, 3>;
+
 /// A kernel of a program that was built.
 struct Built {
   Handle kernel;
@@ -47,12 +74,20 @@ struct Built {
 class OpenClBackend : public Backend {
  public:
   explicit OpenClBackend(int number) : number_(number), facts_(facts_of(number)) {
-    opencl::Code code = 0;
-    context_ = api().create_context(nullptr, 1, &facts_.handle, nullptr, nullptr, &code);
-    check(code, "clCreateContext");
-    constexpr opencl::Bits timed = 2;
-    queue_ = api().create_queue(context_, facts_.handle, timed, &code);
-    check(code, "clCreateCommandQueue");
+    const Handle device = facts_.handle;
+    context_ = made_bounded("clCreateContext", [device](opencl::Code* code) {
+      return api().create_context(nullptr, 1, &device, nullptr, nullptr, code);
+    });
+    try {
+      constexpr opencl::Bits timed = 2;
+      queue_ =
+          made_bounded("clCreateCommandQueue", [device, context = context_](opencl::Code* code) {
+            return api().create_queue(context, device, timed, code);
+          });
+    } catch (const Error&) {
+      if (!opencl::is_stuck()) api().release_context(context_);
+      throw;
+    }
   }
 
   DeviceInfo info() override { return info_of(number_, facts_); }
@@ -66,7 +101,9 @@ class OpenClBackend : public Backend {
     check(code, "clCreateBuffer");
     return out;
   }
-  void free(void* memory) noexcept override { api().release_buffer(memory); }
+  void free(void* memory) noexcept override {
+    if (!opencl::is_stuck()) api().release_buffer(memory);
+  }
   void upload(void* to, index_t at, const void* from, index_t bytes) override {
     check(api().enqueue_write(queue_, to, 1, static_cast<std::size_t>(at),
                               static_cast<std::size_t>(bytes), from, 0, nullptr, nullptr),
@@ -94,16 +131,15 @@ class OpenClBackend : public Backend {
     const Built built = built_kernel(call);
     refuse_beyond(call, "threads in a block", threads, built.most_threads);
     set_arguments(call, built.kernel);
-    const std::size_t block[] = {static_cast<std::size_t>(call.block.x),
-                                 static_cast<std::size_t>(call.block.y),
-                                 static_cast<std::size_t>(call.block.z)};
-    const std::size_t all[] = {static_cast<std::size_t>(call.grid.x) * block[0],
-                               static_cast<std::size_t>(call.grid.y) * block[1],
-                               static_cast<std::size_t>(call.grid.z) * block[2]};
+    const Extents block = {static_cast<std::size_t>(call.block.x),
+                           static_cast<std::size_t>(call.block.y),
+                           static_cast<std::size_t>(call.block.z)};
+    const Extents all = {static_cast<std::size_t>(call.grid.x) * block[0],
+                         static_cast<std::size_t>(call.grid.y) * block[1],
+                         static_cast<std::size_t>(call.grid.z) * block[2]};
     if (last_ != nullptr) api().release_event(last_);
     last_ = nullptr;
-    check(api().enqueue_kernel(queue_, built.kernel, 3, nullptr, all, block, 0, nullptr, &last_),
-          "clEnqueueNDRangeKernel");
+    last_ = started(built.kernel, all, block);
   }
   double seconds_of_last() override {
     wait();
@@ -127,15 +163,37 @@ class OpenClBackend : public Backend {
         {}, {}, "take a smaller tile");
   }
 
+  /// Its event. A driver may compile a kernel once more when it is first started in such blocks.
+  Handle started(Handle kernel, const Extents& all, const Extents& block) {
+    const auto start = [=, queue = queue_](opencl::Code* code) {
+      Handle event = nullptr;
+      *code = api().enqueue_kernel(queue, kernel, 3, nullptr, all.data(), block.data(), 0, nullptr,
+                                   &event);
+      return event;
+    };
+    constexpr const char* function = "clEnqueueNDRangeKernel";
+    if (blocks_.contains({kernel, block})) {
+      opencl::Code code = 0;
+      const Handle event = start(&code);
+      check(code, function);
+      return event;
+    }
+    const Handle event = made_bounded(function, start);
+    blocks_.insert({kernel, block});
+    return event;
+  }
+
   Built built_kernel(const KernelCall& call) {
     const auto at = kernels_.find(call.gpu->entry);
     if (at != kernels_.end()) return at->second;
     const std::string entry = gpu_code::entry_name(call.gpu->entry);
     const GpuModule& module = gpu_module_of(call, entry, "spir");
     const Handle program = program_of(call, module);
-    opencl::Code code = 0;
-    Built out{api().create_kernel(program, entry.c_str(), &code), 0};
-    check(code, "clCreateKernel");
+    Built out{made_bounded("clCreateKernel",
+                           [=](opencl::Code* code) {
+                             return api().create_kernel(program, entry.c_str(), code);
+                           }),
+              0};
     check(api().get_kernel_info(out.kernel, facts_.handle, 0x11B0, sizeof out.most_threads,
                                 &out.most_threads, nullptr),
           "clGetKernelWorkGroupInfo");
@@ -152,19 +210,19 @@ class OpenClBackend : public Backend {
     if (!takes_spirv && !facts_.reads_spir())
       throw Error(Category::unavailable, cat("kernel ", call.name, ": ", call.device, " (",
                                              facts_.name, ") reads neither SPIR-V nor SPIR"));
-    opencl::Code code = 0;
-    Handle program = nullptr;
-    if (takes_spirv) {
-      program = api().create_program_with_il(context_, spirv.data(), spirv.size(), &code);
-    } else {
+    const auto create = [=, context = context_, device = facts_.handle](opencl::Code* code) {
+      if (takes_spirv)
+        return api().create_program_with_il(context, spirv.data(), spirv.size(), code);
       const std::size_t bytes = spir.size();
       const auto* data = reinterpret_cast<const unsigned char*>(spir.data());
-      program = api().create_program_with_binary(context_, 1, &facts_.handle, &bytes, &data,
-                                                 nullptr, &code);
-    }
-    check(code, takes_spirv ? "clCreateProgramWithIL" : "clCreateProgramWithBinary");
+      return api().create_program_with_binary(context, 1, &device, &bytes, &data, nullptr, code);
+    };
+    const Handle program =
+        made_bounded(takes_spirv ? "clCreateProgramWithIL" : "clCreateProgramWithBinary", create);
     const char* const options = takes_spirv ? "" : "-x spir -spir-std=1.2";
-    code = api().build_program(program, 1, &facts_.handle, options, nullptr, nullptr);
+    const opencl::Code code = returned_bounded("clBuildProgram", [=, device = facts_.handle] {
+      return api().build_program(program, 1, &device, options, nullptr, nullptr);
+    });
     if (code != 0) {
       const std::string log = build_log(program);
       api().release_program(program);
@@ -209,6 +267,7 @@ class OpenClBackend : public Backend {
   std::mutex mutex_;
   std::map<std::string, Built> kernels_;
   std::map<const GpuModule*, Handle> programs_;
+  std::set<std::pair<Handle, Extents>> blocks_;  // in which kernels were started
 };
 
 }  // namespace

@@ -62,6 +62,8 @@ std::string_view cpp_name(DType type) {
     case DType::f64: return "double";
     case DType::f32: return "float";
     case DType::i32: return "std::int32_t";
+    case DType::i8: return "std::int8_t";
+    case DType::u8: return "std::uint8_t";
     default: return name(type);
   }
 }
@@ -84,10 +86,11 @@ KernelSpelling spell_kernel(std::string_view algorithm, DType in, DType out,
   const auto all = detail::checked_ladder();
   const auto compiled =
       std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.name == named; });
-  spelled.is_compiled = compiled != all.end() &&
-                        std::find(compiled->tiles.begin(), compiled->tiles.end(), spelled.tile) !=
-                            compiled->tiles.end() &&
-                        compiled->has_type(in, out, spelled.tile);
+  spelled.is_compiled =
+      compiled != all.end() &&
+      (in != DType::f32 || std::find(compiled->tiles.begin(), compiled->tiles.end(),
+                                     spelled.tile) != compiled->tiles.end()) &&
+      compiled->has_type(in, out, spelled.tile);
   if (compiled != all.end() && compiled->ring != nullptr) {
     spelled.header.clear();
     const detail::RingOf ring = compiled->ring(in, spelled.tile);

@@ -55,23 +55,24 @@ template <template <TileShape> class Kernel, int Typed, TileShape First, TileSha
           class... Others>
 struct CheckedLadder<Kernel, TileList<Typed, First, Rest...>, Others...> {
   static bool has_type(DType in, DType out, const TileShape& tile) {
-    return in == out &&
-           (in == DType::f32 || (tile == First && ((in == dtype_of<Others>()) || ...)));
+    return in == out && (in == DType::f32 ||
+                         (is_first_tile<List>(tile, in) && ((in == dtype_of<Others>()) || ...)));
   }
   static check::Report run(const LadderCall& call, const check::Options& options) {
     check::Report report;
     const auto is_run = [&]<class T>(const TypeTag<T>&) {
       if (call.problem.in != dtype_of<T>()) return false;
-      report = check_kernel<Kernel<First>, T, T>(call, options);
+      report = check_kernel<Kernel<kFirstTile<List, T>>, T, T>(call, options);
       return true;
     };
     return (is_run(TypeTag<Others>{}) || ...) ? report : run_tile<First, Rest...>(call, options);
   }
   static constexpr CheckedEntry entry(std::string_view name) {
-    return {name, TileList<Typed, First, Rest...>::tiles, has_type, run};
+    return {name, List::tiles, has_type, run};
   }
 
  private:
+  using List = TileList<Typed, First, Rest...>;
   template <TileShape Tile, TileShape... More>
   static check::Report run_tile(const LadderCall& call, const check::Options& options) {
     if constexpr (sizeof...(More) > 0) {

@@ -65,6 +65,22 @@ Choice choose_parts(const Problem& p, const TileShape& tile, std::string_view re
 
 bool in_16_bits(DType type) { return type == DType::f16 || type == DType::bf16; }
 
+Choice choose_for_bytes(const Problem& p, int asked_parts, const Device& device) {
+  const auto why_not = [&](std::string_view name) {
+    const LadderEntry& entry = find_entry(name);
+    return refusal(entry, p, entry.algorithm.tiles_of(p.in)[0], device).why;
+  };
+  const auto tile = [&](std::string_view name) { return find_algorithm(name).tiles_of(p.in)[0]; };
+  const std::string why = why_not("warpgroup");
+  if (why.empty())
+    return choose_parts(p, tile("warpgroup"), "a warpgroup's matrix units", asked_parts, device);
+  if (why_not("tensor_core").empty())
+    return {"tensor_core", tile("tensor_core"), "matrix units: bytes, sums in i32",
+            "expected to be slower"};
+  throw Error(Category::unavailable,
+              cat("no kernel multiplies ", type_text(p), " on ", device, ": ", why));
+}
+
 /// On a GPU: for f32 the fastest measured, for 16-bit elements tiles that fill the device, for thin
 /// products the kernel for their bottleneck.
 Choice choose_on_cuda(const Problem& p, int asked_parts, const Device& device) {
@@ -72,14 +88,7 @@ Choice choose_on_cuda(const Problem& p, int asked_parts, const Device& device) {
     return Choice{name, find_algorithm(name).tiles_of(p.in)[tile], std::string(reason),
                   "expected to be slower"};
   };
-  if (size_of(p.in) == 1) {
-    const Choice choice = taking("warpgroup", "a warpgroup's matrix units");
-    if (const auto why = refusal(find_entry(choice.algorithm), p, choice.tile, device).why;
-        !why.empty())
-      throw Error(Category::unavailable,
-                  cat("no kernel multiplies ", type_text(p), " on ", device, ": ", why));
-    return choose_parts(p, choice.tile, choice.reason, asked_parts, device);
-  }
+  if (size_of(p.in) == 1) return choose_for_bytes(p, asked_parts, device);
   const bool has_units = in_16_bits(p.in) && why_not_hopper(device).empty();
   const index_t large = std::max(p.M, p.N), small = std::min(p.M, p.N);
   // Half-empty instructions where full ones would leave multiprocessors idle.
@@ -111,7 +120,7 @@ Choice choose_on_cuda(const Problem& p, int asked_parts, const Device& device) {
   }
   if (p.in == DType::f64 && p.out == DType::f64)
     return taking("tensor_core", "matrix units: for f64 the same chain of multiply-adds");
-  if (!find_algorithm("pipelined").supports(p.in, p.out))
+  if (!is_f32_product(p.in, p.out))
     return taking("block_tiled_vectorized", "register tiles do the most work for each load");
   const bool is_large = blocks(256, 128) >= 100;
   if (why_not_hopper(device).empty() && why_no_bulk_tiles(p, nullptr, nullptr).empty())

@@ -1,6 +1,8 @@
 // A kernel of the ladder for CUDA, in its types and tiles: see cuda_ladder.hpp.
 #pragma once
 
+#include <algorithm>
+
 #include "cuda_ladder.hpp"
 #include "ladder_tiles.hpp"
 #include "operands.hpp"
@@ -21,18 +23,23 @@ template <template <TileShape> class Kernel, class Tiles>
 struct CudaLadder;
 template <template <TileShape> class Kernel, int Typed, TileShape... Tiles>
 struct CudaLadder<Kernel, TileList<Typed, Tiles...>> {
-  static void run(const CudaCall& call) { run_from<0, Tiles...>(call); }
+  static void run(const CudaCall& call) {
+    if constexpr (Typed > 0) {
+      if (is_first_tile<List>(call.tile, call.problem.in))
+        return visit_product(call.problem.in, call.problem.out, [&]<class In, class Out>() {
+          run_on_cuda<Kernel<kFirstTile<List, In>>, In, Out>(call);
+        });
+    }
+    run_from<0, Tiles...>(call);
+  }
 
  private:
+  using List = TileList<Typed, Tiles...>;
   template <int At, TileShape First, TileShape... Rest>
   static void run_from(const CudaCall& call) {
     if (call.tile == First) {
-      if constexpr (At < kTypedOnCuda && At < Typed) {
-        visit_product(call.problem.in, call.problem.out,
-                      [&]<class In, class Out>() { run_on_cuda<Kernel<First>, In, Out>(call); });
-      } else {
+      if constexpr (At >= std::min(kTypedOnCuda, Typed))
         run_on_cuda<Kernel<First>, float, float>(call);
-      }
     } else if constexpr (sizeof...(Rest) > 0) {
       run_from<At + 1, Rest...>(call);
     }

@@ -4,19 +4,11 @@
 
 namespace tessera::detail {
 
-namespace {
-
-constexpr TileShape kDefault = TensorCoreTiles::tiles[0], kSmall = TensorCoreTiles::tiles[1],
-                    kF64 = TensorCoreF64Tiles::tiles[0];
-
-}  // namespace
-
 void run_tensor_core_on_cuda(const CudaCall& call) {
-  if (call.problem.in == DType::f64)
-    return run_on_cuda<TensorCoreTiled<kF64>, double, double>(call);
+  constexpr TileShape kSmall = TensorCoreTiles::tiles[1];
   if (call.tile == kSmall) return run_on_cuda<TensorCoreTiled<kSmall>, float, float>(call);
-  visit_unit_product(call.problem.in, call.problem.out, [&]<class In, class Out>() {
-    run_on_cuda<TensorCoreTiled<kDefault>, In, Out>(call);
+  visit_tensor_core_product(call.problem.in, call.problem.out, [&]<class In, class Out>() {
+    run_on_cuda<TensorCoreTiled<kFirstTile<TensorCoreTiles, In>>, In, Out>(call);
   });
 }
 

@@ -3,6 +3,7 @@
 // host a kernel is known by the names of its entries. Private to src/matmul.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -56,43 +57,46 @@ template <template <TileShape> class Kernel, int Typed, TileShape... Tiles>
 struct GpuLadder<Kernel, TileList<Typed, Tiles...>> {
   template <class Body>
   static void visit(const TileShape& tile, DType in, DType out, const Body& body) {
+    if constexpr (Typed > 0) {
+      if (is_first_tile<List>(tile, in))
+        return visit_product(in, out, [&]<class In, class Out>() {
+          body.template operator()<Kernel<kFirstTile<List, In>>, In, Out>();
+        });
+    }
     visit_from<0, Tiles...>(tile, in, out, body);
   }
 #if defined(__HIP__)
   /// Compiles the entries of f64, or all others.
   template <bool Doubles>
   static void make() {
-    (make_tile<Kernel<Tiles>, Doubles, (Typed > 0 && Tiles == kFirst)>(), ...);
+    if constexpr (Typed > 0) make_types<Doubles>(NativeProducts{});
+    if constexpr (!Doubles) (make_tile<Tiles>(), ...);
   }
 #endif
 
  private:
-  static constexpr TileShape kFirst = TileList<Typed, Tiles...>::tiles[0];
+  using List = TileList<Typed, Tiles...>;
   template <int At, TileShape First, TileShape... Rest, class Body>
   static void visit_from(const TileShape& tile, DType in, DType out, const Body& body) {
     if (tile == First) {
-      if constexpr (At < kTypedOnCuda && At < Typed)
-        visit_product(in, out, [&]<class In, class Out>() {
-          body.template operator()<Kernel<First>, In, Out>();
-        });
-      else body.template operator()<Kernel<First>, float, float>();
+      if constexpr (At >= std::min(kTypedOnCuda, Typed))
+        body.template operator()<Kernel<First>, float, float>();
     } else if constexpr (sizeof...(Rest) > 0) {
       visit_from<At + 1, Rest...>(tile, in, out, body);
     }
   }
 #if defined(__HIP__)
-  template <class One, bool Doubles, bool AllTypes>
+  template <TileShape Tile>
   static void make_tile() {
-    if constexpr (AllTypes) make_types<One, Doubles>(NativeProducts{});
-    else if constexpr (!Doubles) make_type<One, float, float>();
+    if constexpr (Typed == 0 || Tile != List::tiles[0]) make_type<Kernel<Tile>, float, float>();
   }
-  template <class One, bool Doubles, class... In, class... Out>
+  template <bool Doubles, class... In, class... Out>
   static void make_types(TypeList<TypePair<In, Out>...>) {
-    (make_if<One, In, Out, std::is_same_v<Out, double> == Doubles>(), ...);
+    (make_if<In, Out, std::is_same_v<Out, double> == Doubles>(), ...);
   }
-  template <class One, class In, class Out, bool Wanted>
+  template <class In, class Out, bool Wanted>
   static void make_if() {
-    if constexpr (Wanted) make_type<One, In, Out>();
+    if constexpr (Wanted) make_type<Kernel<kFirstTile<List, In>>, In, Out>();
   }
   template <class One, class In, class Out>
   static void make_type() {

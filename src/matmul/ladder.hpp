@@ -83,19 +83,34 @@ void run_every_type(const LadderCall& call) {
                 [&]<class In, class Out>() { run_kernel<Kernel, In, Out>(call); });
 }
 
+/// The same in the default tile of each type.
+template <template <TileShape> class Kernel, class Tiles>
+void run_first_tile(const LadderCall& call) {
+  visit_product(call.problem.in, call.problem.out, [&]<class In, class Out>() {
+    run_kernel<Kernel<kFirstTile<Tiles, In>>, In, Out>(call);
+  });
+}
+
 /// A kernel in its tiles: ladder_tiles.hpp.
 template <template <TileShape> class Kernel, class Tiles>
 struct Ladder;
 template <template <TileShape> class Kernel, int Typed, TileShape... Tiles>
 struct Ladder<Kernel, TileList<Typed, Tiles...>> : TileList<Typed, Tiles...> {
-  static void run(const LadderCall& call) { run_from<0, Tiles...>(call); }
+  static void run(const LadderCall& call) {
+    if constexpr (Typed > 0) {
+      if (is_first_tile<List>(call.tile, call.problem.in))
+        return run_first_tile<Kernel, List>(call);
+    }
+    run_from<0, Tiles...>(call);
+  }
 
  private:
+  using List = TileList<Typed, Tiles...>;
   template <int At, TileShape First, TileShape... Rest>
   static void run_from(const LadderCall& call) {
     if (call.tile == First) {
-      if constexpr (At < Typed) run_every_type<Kernel<First>>(call);
-      else run_kernel<Kernel<First>, float, float>(call);
+      if constexpr (At >= Typed) run_kernel<Kernel<First>, float, float>(call);
+      else if constexpr (At > 0) run_every_type<Kernel<First>>(call);
     } else if constexpr (sizeof...(Rest) > 0) {
       run_from<At + 1, Rest...>(call);
     }

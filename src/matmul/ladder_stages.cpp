@@ -23,7 +23,7 @@ int stages_of(const Problem& p, std::string_view algorithm, const TileShape& til
     out = Pipelined<PipelinedTiles::tiles[0]>::stages;
   } else if (algorithm == "tensor_core") {
     using Kernel = TensorCoreTiled<TensorCoreTiles::tiles[0]>;
-    out = p.in == DType::f64   ? TensorCoreTiled<TensorCoreF64Tiles::tiles[0]>::stages<double>
+    out = p.in == DType::f64   ? Kernel::stages<double>
           : p.in == DType::f32 ? Kernel::stages<float>
                                : Kernel::stages<f16>;
   } else if (algorithm == "bulk_tiled") {

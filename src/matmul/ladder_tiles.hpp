@@ -2,6 +2,10 @@
 // default first. Private to src/matmul.
 #pragma once
 
+#include <cstdint>
+#include <span>
+
+#include "tessera/core/dtype.hpp"
 #include "tessera/kernels/tile_shape.hpp"
 
 namespace tessera::detail {
@@ -35,10 +39,7 @@ using BlockTiledVectorizedTiles =
              TileShape{.bm = 128, .bn = 128, .bk = 32, .tm = 8, .tn = 16}>;
 using TensorCoreTiles = TileList<1, TileShape{.bm = 128, .bn = 128, .bk = 32, .wm = 64, .wn = 64},
                                  TileShape{.bm = 64, .bn = 64, .bk = 32, .wm = 32, .wn = 32}>;
-/// A warp has registers for half as many sums of f64.
-using TensorCoreF64Tiles =
-    TileList<1, TileShape{.bm = 128, .bn = 128, .bk = 16, .wm = 64, .wn = 32}>;
-using PipelinedTiles = TileList<0, TileShape{.bm = 256, .bn = 128, .bk = 16, .tm = 16, .tn = 8},
+using PipelinedTiles = TileList<1, TileShape{.bm = 256, .bn = 128, .bk = 16, .tm = 16, .tn = 8},
                                 TileShape{.bm = 64, .bn = 128, .bk = 16, .tm = 8, .tn = 8},
                                 TileShape{.bm = 64, .bn = 64, .bk = 16, .tm = 8, .tn = 4},
                                 TileShape{.bm = 128, .bn = 256, .bk = 16, .tm = 8, .tn = 16}>;
@@ -86,5 +87,36 @@ using TiledIdiomaticTiles =
 using SarekNaiveTiles = TileList<1, TileShape{.bm = 1, .bn = 256}>;
 using SarekTiledTiles =
     TileList<1, TileShape{.bm = 16, .bn = 16, .bk = 16}, TileShape{.bm = 32, .bn = 32, .bk = 32}>;
+
+/// The default tile for elements of In. Of f64 there are registers for half as many sums; a matrix
+/// instruction of bytes is twice as deep.
+template <class Tiles, class In>
+inline constexpr TileShape kFirstTile = Tiles::tiles[0];
+template <>
+inline constexpr TileShape kFirstTile<PipelinedTiles, double>{
+    .bm = 64, .bn = 128, .bk = 16, .tm = 8, .tn = 8};
+template <>
+inline constexpr TileShape kFirstTile<TensorCoreTiles, double>{
+    .bm = 128, .bn = 128, .bk = 16, .wm = 64, .wn = 32};
+template <>
+inline constexpr TileShape kFirstTile<TensorCoreTiles, std::int8_t>{
+    .bm = 128, .bn = 128, .bk = 64, .wm = 64, .wn = 64};
+template <>
+inline constexpr TileShape kFirstTile<TensorCoreTiles, std::uint8_t> =
+    kFirstTile<TensorCoreTiles, std::int8_t>;
+
+/// Its own tiles for elements of In: one, or none where they are those of f32.
+template <class Tiles, class In>
+constexpr std::span<const TileShape> own_tiles() {
+  constexpr bool has_own = kFirstTile<Tiles, In> != Tiles::tiles[0];
+  return std::span(&kFirstTile<Tiles, In>, has_own ? 1 : 0);
+}
+/// Is this the default tile for elements of this type?
+template <class Tiles>
+constexpr bool is_first_tile(const TileShape& tile, DType in) {
+  return tile == (in == DType::f64   ? kFirstTile<Tiles, double>
+                  : size_of(in) == 1 ? kFirstTile<Tiles, std::int8_t>
+                                     : Tiles::tiles[0]);
+}
 
 }  // namespace tessera::detail

@@ -198,7 +198,7 @@ void detail::check_problem(const Problem& problem) {
   if (!fits || !detail::has_product(problem.in, problem.out)) {
     throw Error(Category::type,
                 cat("multiply: there is no ", detail::type_text(problem), " product"),
-                detail::products_text(), {}, "convert A and B first");
+                detail::every_product_text(), {}, "convert A and B first");
   }
   check_epilogue(problem.epilogue, problem.out);
   check_scalars(problem);

@@ -24,14 +24,18 @@ std::string types_text(const IsOne& is_one) {
 
 }  // namespace
 
-std::string products_text() {
+std::string products_text(bool (*has)(DType in, DType out)) {
   std::string out;
   for (std::size_t i = 0; i < kElementTypeCount; ++i) {
     const auto in = static_cast<DType>(i);
-    if (const auto into = types_text([&](DType to) { return has_product(in, to); }); !into.empty())
-      out += cat(name(in), " into ", into, "; ");
+    if (const auto into = types_text([&](DType to) { return has(in, to); }); !into.empty())
+      out += cat(out.empty() ? "" : "; ", name(in), " into ", into);
   }
-  return out + "A and B may also be i8 and u8";
+  return out;
+}
+
+std::string every_product_text() {
+  return products_text(has_product) + "; A and B may also be i8 and u8";
 }
 
 std::string packed_operands_text() {

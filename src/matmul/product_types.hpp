@@ -20,7 +20,8 @@ using PackedProducts = TypeList<>;
 using F8Products = TypeList<>;
 using ByteProducts = TypeList<>;
 #else
-/// Multiplied by every kernel of the ladder, also with matrix units, and by the packed path.
+/// Multiplied by every kernel with matrix units, by the others of the ladder and by the packed
+/// path.
 using UnitProducts = TypeList<TypePair<float, float>, TypePair<f16, f16>, TypePair<f16, float>,
                               TypePair<bf16, bf16>, TypePair<bf16, float>>;
 /// The same, but only `tensor_core` has units for it.
@@ -34,7 +35,7 @@ using PackedProducts =
              TypePair<std::uint8_t, float>>;
 /// Multiplied by `warpgroup` alone.
 using F8Products = TypeList<TypePair<f8e4m3, float>, TypePair<f8e5m2, float>>;
-/// Multiplied by `warpgroup` and by the packed path.
+/// Multiplied by `tensor_core`, `warpgroup` and the packed path.
 using ByteProducts =
     TypeList<TypePair<std::int8_t, std::int32_t>, TypePair<std::uint8_t, std::int32_t>>;
 #endif
@@ -53,6 +54,7 @@ using NativeProducts = Joined<UnitProducts, DoubleProducts, LadderProducts>::typ
 using CpuProducts = Joined<UnitProducts, DoubleProducts, PackedProducts>::type;
 using EveryProduct = Joined<NativeProducts, PackedProducts, F8Products>::type;
 using WarpgroupProducts = Joined<UnitProducts, F8Products, ByteProducts>::type;
+using TensorCoreProducts = Joined<UnitProducts, DoubleProducts, ByteProducts>::type;
 
 template <class Done, class... Ts>
 struct EachOnce;
@@ -81,11 +83,15 @@ constexpr bool is_among(DType in, DType out, TypeList<TypePair<In, Out>...>) {
 constexpr bool has_native_product(DType in, DType out) {
   return is_among(in, out, NativeProducts{});
 }
-/// Element types that a kernel with matrix units multiplies; tensor_core has f64 besides.
+/// Element types that every kernel with matrix units multiplies.
 constexpr bool has_unit_product(DType in, DType out) { return is_among(in, out, UnitProducts{}); }
 /// Element types that `warpgroup` multiplies.
 constexpr bool has_warpgroup_product(DType in, DType out) {
   return is_among(in, out, WarpgroupProducts{});
+}
+/// Element types that `tensor_core` multiplies.
+constexpr bool has_tensor_core_product(DType in, DType out) {
+  return is_among(in, out, TensorCoreProducts{});
 }
 /// Element types of the packed path.
 constexpr bool has_cpu_product(DType in, DType out) { return is_among(in, out, CpuProducts{}); }
@@ -117,6 +123,11 @@ decltype(auto) visit_unit_product(DType in, DType out, const Body& body) {
 template <class Body>
 decltype(auto) visit_warpgroup_product(DType in, DType out, const Body& body) {
   return visit_products(in, out, WarpgroupProducts{}, body);
+}
+/// The same for a pair that has_tensor_core_product.
+template <class Body>
+decltype(auto) visit_tensor_core_product(DType in, DType out, const Body& body) {
+  return visit_products(in, out, TensorCoreProducts{}, body);
 }
 
 /// body(TypeTag<T>{}) with the C++ type of `type`; false where that is not the type of a product.

@@ -10,6 +10,7 @@
 #include "cuda_ladder.hpp"
 #include "device/device_names.hpp"
 #include "gpu_ladder.hpp"
+#include "product_text.hpp"
 
 namespace tessera::detail {
 
@@ -117,7 +118,7 @@ namespace {
 Refusal impossibility(const LadderEntry& entry, const Problem& p, const TileShape& tile) {
   const Algorithm& a = entry.algorithm;
   if (!a.supports(p.in, p.out))
-    return {cat("it has no ", type_text(p), " product"),
+    return {cat("it has no ", type_text(p), " product, but ", products_text(a.supports)),
             "choose another algorithm, or let it be chosen"};
   const auto tiles = a.tiles_of(p.in);
   if (std::find(tiles.begin(), tiles.end(), tile) < tiles.begin() + a.typed_of(p.in)) return {};
@@ -169,7 +170,7 @@ Refusal refusal(const LadderEntry& entry, const Problem& p, const TileShape& til
       return {why, "choose another algorithm, or let it be chosen"};
   }
   if (!a.supports(p.in, p.out)) return impossibility(entry, p, tile);
-  if (a.name == "warpgroup" && p.type_of_b() != p.in)
+  if ((a.name == "warpgroup" || a.name == "tensor_core") && p.type_of_b() != p.in)
     return {"its units are compiled for bytes of one sign only",
             "choose another algorithm, or let it be chosen"};
   if (device.kind() == DeviceKind::cuda && a.name == "warpgroup" && size_of(p.in) == 1) {

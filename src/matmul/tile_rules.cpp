@@ -2,6 +2,8 @@
 // tile: the run-time twins of the kernels' static_asserts, called by plan.cpp.
 #include "tile_rules.hpp"
 
+#include <algorithm>
+
 #include "tessera/core/config.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/simt/launch.hpp"
@@ -94,17 +96,22 @@ std::string wide_register_tile(const TileShape& t, int element_bytes) {
 
 std::string pipelined_tile(const TileShape& t, int element_bytes) {
   if (const auto why = register_tile(t, element_bytes); !why.empty()) return why;
+  const int width = 16 / element_bytes;
+  const bool along_k = element_bytes < 4;
   if (t.bk % 2 != 0) return cat("BK = ", t.bk, " is odd");
+  if (along_k && t.bk % (2 * width) != 0)
+    return cat("BK = ", t.bk, " is no multiple of ", 2 * width);
   if (t.tm % 4 != 0) return cat("TM = ", t.tm, " is no multiple of 4");
   if (t.tn % 4 != 0) return cat("TN = ", t.tn, " is no multiple of 4");
   if (t.bm / t.tm % 8 != 0) return cat("8 TM = ", 8 * t.tm, " does not divide BM = ", t.bm);
   if (t.bn / t.tn % 4 != 0) return cat("4 TN = ", 4 * t.tn, " does not divide BN = ", t.bn);
   const index_t threads = index_t{t.bm / t.tm} * (t.bn / t.tn);
-  if (const auto why =
-          first_of(too_few_threads(threads, t.bk, "A"), too_few_threads(threads, t.bn / 4, "B"));
+  if (const auto why = first_of(too_few_threads(threads, t.bk, "A"),
+                                too_few_threads(threads, t.bn / std::min(4, width), "B"));
       !why.empty())
     return why;
-  return too_many_elements(3 * ((index_t{t.bm} + 4) * t.bk + index_t{t.bk} * t.bn), element_bytes);
+  const index_t a = along_k ? index_t{t.bm} * (t.bk + 8) : (index_t{t.bm} + 4) * t.bk;
+  return too_many_elements(3 * (a + index_t{t.bk} * t.bn), element_bytes);
 }
 
 std::string bulk_tile(const TileShape& t, int element_bytes) {
@@ -130,7 +137,7 @@ std::string warp_tile(const TileShape& t, int element_bytes) {
   if (t.bk == 0 || t.wm == 0) return "its tiles are BMxBNxBK/WMxWN: a warp owns WM x WN elements";
   if (t.bm % t.wm != 0) return cat("WM = ", t.wm, " does not divide BM = ", t.bm);
   if (t.bn % t.wn != 0) return cat("WN = ", t.wn, " does not divide BN = ", t.bn);
-  const int step = element_bytes == 8 ? 16 : 32;
+  const int step = element_bytes == 8 ? 16 : element_bytes == 1 ? 64 : 32;
   if (t.wm % 16 != 0 || t.wn % 8 != 0 || t.bk % step != 0)
     return cat("WM is a multiple of 16, WN of 8, the extents of a matrix instruction, and BK of ",
                step);
@@ -142,7 +149,8 @@ std::string warp_tile(const TileShape& t, int element_bytes) {
     return why;
   const int apart_a = element_bytes == 8 ? 4 : 16 / element_bytes;
   const index_t a = index_t{t.bm} * (t.bk + apart_a);
-  const index_t b = t.bk * (index_t{t.bn} + (element_bytes == 8 ? 4 : 8));
+  const index_t b = element_bytes == 1 ? index_t{t.bn} * (t.bk + apart_a)
+                                       : t.bk * (index_t{t.bn} + (element_bytes == 8 ? 4 : 8));
   return too_many_elements((element_bytes == 4 ? 2 : 3) * (a + b), element_bytes);
 }
 

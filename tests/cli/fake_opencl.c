@@ -1,6 +1,10 @@
-// An OpenCL loader with one device that is as FAKE says: crash, hang, exit, liar, none, small (no f64, 16 KiB of shared storage, blocks of
-// 256 threads), broken (builds nothing), full (no memory), lost (waiting fails), mute (reads no SPIR). It computes nothing.
+// An OpenCL loader with one device that is as FAKE says: crash, exit, liar, none, small (no f64, 16 KiB of shared storage, blocks of
+// 256 threads), broken (builds nothing), full (no memory), lost (waiting fails), mute (reads no SPIR), two (devices). With hang,
+// hang_context, hang_build, hang_start it does not return from listing, from a context, from a build, from the start of a kernel, and
+// then not from its end either. FAKE_LIVE names a file for the number of buffers that exist when the process ends. It computes nothing.
+// A device is also its context, its queue, and every program and kernel of it: what belongs to another one is refused.
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,21 +13,45 @@ static int is(const char *name) {
   const char *fake = getenv("FAKE");
   return fake != NULL && strcmp(fake, name) == 0;
 }
-static int object;
+static int devices[2];
+static struct Buffer {
+  void *context;
+  char *bytes;
+  struct Buffer *next;
+} *buffers;
+static int hangs, alive;
+static int belongs(const void *context, const void *what) {
+  const int invalid_context = -34;
+  return context == what ? 0 : invalid_context;
+}
+static struct Buffer *find(const void *handle) {
+  struct Buffer *at = buffers;
+  while (at != NULL && at != handle) at = at->next;
+  return at;
+}
+static void hang(const char *name) {
+  for (hangs |= is(name); hangs;) pause();
+}
+__attribute__((destructor)) static void end(void) {
+  const char *file = getenv("FAKE_LIVE");
+  while (hangs) pause();
+  FILE *out = file == NULL ? NULL : fopen(file, "w");
+  if (out != NULL) fprintf(out, "%d\n", alive), fclose(out);
+}
 
 int clGetPlatformIDs(unsigned most, void **out, unsigned *count) {
   if (is("crash")) abort();
-  if (is("hang")) pause();
+  hang("hang");
   if (is("exit")) _exit(0);
   (void)most;
   *count = is("liar") ? 4000000000u : is("none") ? 0 : 1;
-  if (*count > 0) out[0] = &object;
+  if (*count > 0) out[0] = devices;
   return is("none") ? -1001 : 0;
 }
 int clGetDeviceIDs(void *platform, uint64_t type, unsigned most, void **out, unsigned *count) {
   (void)platform, (void)type, (void)most;
-  *count = is("liar") ? 4000000000u : 1;
-  out[0] = is("liar") ? NULL : &object;
+  *count = is("liar") ? 4000000000u : is("two") ? 2 : 1;
+  for (int i = 0; i < 2; ++i) out[i] = is("liar") ? NULL : &devices[i];
   return 0;
 }
 static int give(const void *value, size_t size, size_t bytes, void *out, size_t *needed) {
@@ -47,39 +75,61 @@ int clGetDeviceInfo(void *device, unsigned what, size_t bytes, void *out, size_t
     default: return -30;
   }
 }
-void *clCreateContext(void *a, unsigned b, void *c, void *d, void *e, int *code) { return (void)a, (void)b, (void)c, (void)d, (void)e, *code = 0, &object; }
-void *clCreateCommandQueue(void *a, void *b, uint64_t c, int *code) { return (void)a, (void)b, (void)c, *code = 0, &object; }
-void *clCreateBuffer(void *a, uint64_t b, size_t c, void *d, int *code) {
-  (void)a, (void)b, (void)c, (void)d;
+void *clCreateContext(void *a, unsigned b, void **given, void *d, void *e, int *code) {
+  hang("hang_context");
+  return (void)a, (void)b, (void)d, (void)e, *code = 0, given[0];
+}
+int clReleaseContext(void *a) { return (void)a, 0; }
+void *clCreateCommandQueue(void *context, void *device, uint64_t c, int *code) { return (void)c, *code = belongs(context, device), context; }
+void *clCreateBuffer(void *context, uint64_t b, size_t bytes, void *d, int *code) {
+  (void)b, (void)d;
   *code = is("full") ? -4 : 0;
-  return is("full") ? NULL : &object;
+  if (is("full")) return NULL;
+  struct Buffer *out = malloc(sizeof *out);
+  *out = (struct Buffer){context, calloc(bytes, 1), buffers};
+  ++alive;
+  return buffers = out;
 }
-int clReleaseMemObject(void *a) { return (void)a, 0; }
-void *clCreateProgramWithBinary(void *a, unsigned b, void *c, void *d, void *e, void *f, int *code) {
-  return (void)a, (void)b, (void)c, (void)d, (void)e, (void)f, *code = 0, &object;
+int clReleaseMemObject(void *handle) {
+  struct Buffer **at = &buffers;
+  while (*at != NULL && *at != handle) at = &(*at)->next;
+  if (*at == NULL) abort();  // released twice
+  struct Buffer *const gone = *at;
+  *at = gone->next, --alive;
+  return free(gone->bytes), free(gone), 0;
 }
-int clBuildProgram(void *a, unsigned b, void *c, const char *d, void *e, void *f) { return (void)a, (void)b, (void)c, (void)d, (void)e, (void)f, is("broken") ? -11 : 0; }
+void *clCreateProgramWithBinary(void *context, unsigned b, void **given, void *d, void *e, void *f, int *code) {
+  return (void)b, (void)d, (void)e, (void)f, *code = belongs(context, given[0]), context;
+}
+int clBuildProgram(void *program, unsigned b, void **given, const char *d, void *e, void *f) {
+  hang("hang_build");
+  return (void)b, (void)d, (void)e, (void)f, is("broken") ? -11 : belongs(program, given[0]);
+}
 int clGetProgramBuildInfo(void *a, void *b, unsigned c, size_t bytes, void *out, size_t *needed) {
   return (void)a, (void)b, (void)c, give("error: this is the log", 23, bytes, out, needed);
 }
 int clReleaseProgram(void *a) { return (void)a, 0; }
-void *clCreateKernel(void *a, const char *b, int *code) { return (void)a, (void)b, *code = 0, &object; }
-int clGetKernelWorkGroupInfo(void *a, void *b, unsigned c, size_t bytes, void *out, size_t *needed) {
+void *clCreateKernel(void *program, const char *b, int *code) { return (void)b, *code = 0, program; }
+int clGetKernelWorkGroupInfo(void *kernel, void *device, unsigned c, size_t bytes, void *out, size_t *needed) {
   const size_t threads = 256;
-  return (void)a, (void)b, (void)c, give(&threads, sizeof threads, bytes, out, needed);
+  return (void)c, give(&threads, sizeof threads, bytes, out, needed), belongs(kernel, device);
 }
-int clSetKernelArg(void *a, unsigned b, size_t c, const void *d) { return (void)a, (void)b, (void)c, (void)d, 0; }
-int clEnqueueNDRangeKernel(void *a, void *b, unsigned c, void *d, void *e, void *f, unsigned g, void *h, void **event) {
-  return (void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g, (void)h, *event = &object, 0;
+int clSetKernelArg(void *kernel, unsigned b, size_t bytes, const void *value) {
+  const struct Buffer *const given = value == NULL || bytes != sizeof(void *) ? NULL : find(*(void *const *)value);
+  return (void)b, given == NULL ? 0 : belongs(kernel, given->context);
 }
-int clEnqueueReadBuffer(void *a, void *b, unsigned c, size_t d, size_t bytes, void *out, unsigned g, void *h, void *i) {
-  return (void)a, (void)b, (void)c, (void)d, (void)g, (void)h, (void)i, memset(out, 0, bytes), 0;
+int clEnqueueNDRangeKernel(void *queue, void *kernel, unsigned c, void *d, void *e, void *f, unsigned g, void *h, void **event) {
+  hang("hang_start");
+  return (void)c, (void)d, (void)e, (void)f, (void)g, (void)h, *event = queue, belongs(queue, kernel);
 }
-int clEnqueueWriteBuffer(void *a, void *b, unsigned c, size_t d, size_t e, void *f, unsigned g, void *h, void *i) {
-  return (void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g, (void)h, (void)i, 0;
+int clEnqueueReadBuffer(void *queue, struct Buffer *from, unsigned c, size_t at, size_t bytes, void *out, unsigned g, void *h, void *i) {
+  return (void)c, (void)g, (void)h, (void)i, memcpy(out, from->bytes + at, bytes), belongs(queue, from->context);
 }
-int clEnqueueFillBuffer(void *a, void *b, void *c, size_t d, size_t e, size_t f, unsigned g, void *h, void *i) {
-  return (void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g, (void)h, (void)i, 0;
+int clEnqueueWriteBuffer(void *queue, struct Buffer *to, unsigned c, size_t at, size_t bytes, const void *in, unsigned g, void *h, void *i) {
+  return (void)c, (void)g, (void)h, (void)i, memcpy(to->bytes + at, in, bytes), belongs(queue, to->context);
+}
+int clEnqueueFillBuffer(void *queue, struct Buffer *to, void *c, size_t d, size_t at, size_t bytes, unsigned g, void *h, void *i) {
+  return (void)c, (void)d, (void)g, (void)h, (void)i, memset(to->bytes + at, 0, bytes), belongs(queue, to->context);
 }
 int clGetEventProfilingInfo(void *a, unsigned b, size_t bytes, void *out, size_t *needed) {
   const uint64_t time = 1000;

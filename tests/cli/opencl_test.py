@@ -78,13 +78,45 @@ class Fake(harness.CommandTest):
         cls.library = pathlib.Path(cls.enterClassContext(harness.tempfile.TemporaryDirectory())) / "fake.so"
         subprocess.run(["cc", "-shared", "-fPIC", "-o", cls.library, HERE / "fake_opencl.c"], check=True, timeout=60)
 
-    def refused(self, kind, says, *more, code=4):
+    def refused(self, kind, says, *more, code=4, env=None):
         self.fails(code, "compare", *SIZES, "--device", "opencl:0", *more, says=says,
-                   env={"TESSERA_OPENCL_LIBRARY": str(self.library), "FAKE": kind})
+                   env={"TESSERA_OPENCL_LIBRARY": str(self.library), "FAKE": kind, **(env or {})})
 
     def test_a_driver_that_crashes_or_ends_the_process_is_a_message(self):
         self.refused("crash", ["no OpenCL device: a driver crashed with signal 6"])
         self.refused("exit", ["no OpenCL device: a driver ended the process"])
+
+    def test_a_driver_that_hangs_is_a_message(self):
+        self.write_npy("a.npy", [[1.0] * 64] * 64)
+        for kind, who in (("hang", "no OpenCL device: a driver"), ("hang_context", "clCreateContext"), ("hang_build", "clBuildProgram"),
+                          ("hang_start", "clEnqueueNDRangeKernel")):
+            with self.subTest(kind):
+                run = self.tessera("multiply", "a.npy", "a.npy", "--dtype", "f32", "-o", "c.npy", "--device", "opencl:0",
+                                   env={"TESSERA_OPENCL_LIBRARY": str(self.library), "FAKE": kind, "TESSERA_DRIVER_TIMEOUT": "1"})
+                if "no kernels for OpenCL" in run.err:
+                    self.skipTest("this build has no kernels for OpenCL")
+                self.assertEqual(run.code, 4, run.err)
+                self.assertEqual(len(run.err.splitlines()), 1, run.err)
+                self.assertIn(f"{who} did not answer within 1 s", run.err)
+                self.assertFalse(self.path("c.npy").exists())
+        self.refused("small", ["TESSERA_DRIVER_TIMEOUT=soon: expected a number of seconds from 1 on"], code=2,
+                     env={"TESSERA_DRIVER_TIMEOUT": "soon"})
+
+    def test_two_devices_keep_to_their_own_context(self):
+        run = self.tessera("compare", *SIZES, "--device", "all", "--algorithms", "block_tiled,sarek_naive", "--json",
+                           env={"TESSERA_OPENCL_LIBRARY": str(self.library), "FAKE": "two", "FAKE_LIVE": str(self.path("live"))})
+        if "no kernels for OpenCL" in run.err + run.out:
+            self.skipTest("this build has no kernels for OpenCL")
+        rows = [row for row in run.json["results"] if row["device"] != "cpu"]
+        self.assertEqual({row["device"] for row in rows}, {"opencl:0", "opencl:1"})
+        self.assertEqual({row["status"] for row in rows}, {"wrong"})  # it computes nothing, and refuses nothing
+        self.assertEqual(self.path("live").read_text(), "0\n")
+
+    def test_a_program_that_uses_no_device_opens_no_driver(self):
+        self.write_npy("a.npy", [[1.0] * 64] * 64)
+        self.succeeds("multiply", "a.npy", "a.npy", "-o", "c.npy", env={"TESSERA_OPENCL_LIBRARY": str(self.library), "FAKE": "crash",
+                                                                        "FAKE_LIVE": str(self.path("live"))})
+        self.assertFalse(self.path("live").exists())
 
     def test_a_driver_that_lies_has_no_device(self):
         self.refused("liar", ["no OpenCL device: no driver has a device"])
@@ -116,10 +148,11 @@ class Fake(harness.CommandTest):
             with self.subTest(kind):
                 self.write_npy("a.npy", [[1.0] * 64] * 64)
                 run = self.tessera("multiply", "a.npy", "a.npy", "--dtype", "f32", "-o", "c.npy", "--device", "opencl:0",
-                                       env={"TESSERA_OPENCL_LIBRARY": str(self.library), "FAKE": kind})
+                                   env={"TESSERA_OPENCL_LIBRARY": str(self.library), "FAKE": kind, "FAKE_LIVE": str(self.path("live"))})
                 if "no kernels for OpenCL" in run.err:
                     self.skipTest("this build has no kernels for OpenCL")
                 self.assertIn(run.code, (1, 4), run.err)
+                self.assertEqual(self.path("live").read_text(), "0\n")  # buffers that nobody released
                 for each in says:
                     self.assertIn(each, run.err)
                 self.assertFalse(self.path("c.npy").exists())

@@ -33,7 +33,7 @@ ELEMENTS = {"f": ("f32", 4, "f32"), "d": ("f64", 8, "f64"), "i": ("i32", 4, "u32
             "NS_10SmallFloatILi5ELi2E": ("f8e5m2", 1, "u8"), "a": ("i8", 1, "u8"), "h": ("u8", 1, "u8")}
 BYTES = {"f8e4m3", "f8e5m2", "i8", "u8"}
 TYPES = {name for name, _, _ in ELEMENTS.values()} - BYTES
-BUILT_FOR = {"TensorCoreTiled": {"f64", "f32", "f16", "bf16"}, "Pipelined": {"f32"}, "WarpgroupTiled": {"f32", "f16", "bf16", *BYTES},
+BUILT_FOR = {"TensorCoreTiled": {"f64", "f32", "f16", "bf16", "i8", "u8"}, "WarpgroupTiled": {"f32", "f16", "bf16", *BYTES},
              "ThinTiled": {"f32", "f16", "bf16"}, "BulkTiled": {"f32"}}  # the others for all
 # How PTX writes the types of matrix units: of the sums and of both operands.
 UNIT_TYPES = {"f32": "f32.tf32.tf32", "f16": "f32.f16.f16", "bf16": "f32.bf16.bf16", "f8e4m3": "f32.e4m3.e4m3", "f8e5m2": "f32.e5m2.e5m2",
@@ -59,15 +59,17 @@ def expected(arch, kernel, tile, element):
     if kernel == "TensorCoreTiled" and name == "f64":
         return [rf"mma\.sync\.aligned\.{'m8n8k4' if arch == 'sm_80' else 'm16n8k16'}\.row\.col\.f64\.f64\.f64\.f64"]
     if kernel == "TensorCoreTiled":
-        types = {"f32": "tf32.tf32", "f16": "f16.f16", "bf16": "bf16.bf16"}[name]
-        return [rf"mma\.sync\.aligned\.m16n8k{32 // size}\.row\.col\.f32\.{types}\.f32"]
+        sums, operands = UNIT_TYPES[name].split(".", 1)
+        return [rf"mma\.sync\.aligned\.m16n8k{32 // size}\.row\.col\.{sums}\.{operands}\.{sums}"] \
+            + [r"ldmatrix\.sync\.aligned\.m8n8\.x4"] * (size < 4)
     out = [wide_load] if tile["bk"] % 4 == 0 else []  # a row of 3 has no four neighbours
     if kernel == "BlockTiledVectorized":
         out += [rf"ld\.global\.v{lanes}\.{ptx}", rf"st\.shared\.v{lanes}\.{ptx}"]
     if kernel == "TiledIdiomatic":
         out += [r"cp\.async\.commit_group", r"cp\.async\.wait_group"] + [r"cp\.async\.ca\.shared\.global"] * (size == 4)
     if kernel == "Pipelined":
-        out += [r"cp\.async\.cg\.shared\.global\.L2::128B \[.*\], 16,", r"cp\.async\.ca\.shared\.global", r"cp\.async\.wait_group 1"]
+        out += [r"cp\.async\.cg\.shared\.global\.L2::128B \[.*\], 16,", r"cp\.async\.wait_group 1"]
+        out += [r"cp\.async\.ca\.shared\.global"] * (size >= 4)  # A along m, element by element
     return out
 
 

@@ -54,6 +54,8 @@ TEST(CudaChoice, HopperGetsBulkCopies) {
     EXPECT_EQ(plan_of("m=4 n=4096 k=4096 in=bf16").algorithm, "thin");
     EXPECT_EQ(plan_of("m=4096 n=4096 k=4096").algorithm, "bulk_tiled");
     EXPECT_EQ(plan_of("m=512 n=512 k=512 in=i8 out=i32 b=1:512").algorithm, "warpgroup");
+    EXPECT_EQ(plan_of("m=512 n=512 k=512 in=i8 out=i32").algorithm, "tensor_core");
+    EXPECT_EQ(plan_of("m=512 n=512 k=512 in=i32").algorithm, "block_tiled_vectorized");
   });
 }
 
@@ -72,8 +74,13 @@ TEST(CudaChoice, ADeviceWithoutThemGetsOtherKernelsAndTheReason) {
             refusal([&] { plan_of("m=64 n=64 k=64", {.algorithm = name, .device = "cuda"}); },
                     Category::argument),
             HasSubstr(why));
-      EXPECT_THAT(refusal([] { plan_of("m=64 n=64 k=64 in=i8 out=i32"); }, Category::unavailable),
-                  HasSubstr(why));
+      const Plan bytes = plan_of("m=64 n=64 k=64 in=i8 out=i32");
+      EXPECT_EQ(bytes.algorithm, "tensor_core");
+      EXPECT_EQ(why_not(bytes, "warpgroup"), why);
+      for (const char* types : {"in=f8e4m3 out=f32", "in=i8 out=i32 in_b=u8"})
+        EXPECT_THAT(
+            refusal([&] { plan_of(cat("m=64 n=64 k=64 ", types).c_str()); }, Category::unavailable),
+            HasSubstr(why));
     });
   }
 }

@@ -39,13 +39,17 @@ template <class In, class Out>
 void expect_right(const Case& which, testing::Shape s, double alpha, double beta, int orders,
                   Options options = {}) {
   const auto order_of = [&](int shift) { return orders >> shift & 3; };
-  const bool whole = std::is_integral_v<In>;
   Guarded<In> A(s.M, s.K, static_cast<Order<In>>(order_of(0)), s.padding),
       B(s.K, s.N, static_cast<Order<In>>(order_of(2)), s.padding);
   Guarded<Out> C(s.M, s.N, static_cast<Order<Out>>(order_of(4)), s.padding);
-  A.fill(RandomData(1, whole));
-  B.fill(RandomData(2, whole));
-  if (beta != 0) C.fill(RandomData(3, whole));
+  const auto numbers = [](std::uint64_t seed) {
+    return [data = RandomData(seed, std::is_integral_v<In>)](index_t i, index_t j) mutable {
+      return std::is_unsigned_v<In> ? std::abs(data(i, j)) : data(i, j);
+    };
+  };
+  A.fill(numbers(1));
+  B.fill(numbers(2));
+  if (beta != 0) C.fill(numbers(3));
   Guarded<Out> C0 = C;
   const Problem problem = make_problem(A.view(), B.view(), C.view(), alpha, beta);
   options.algorithm = which.algorithm;
@@ -54,7 +58,8 @@ void expect_right(const Case& which, testing::Shape s, double alpha, double beta
   run(plan, A.view(), B.view(), C.view());
   const Verifier verifier(problem, A.view(), B.view(), C0.view());
   const Algorithm& algorithm = find_algorithm(which.algorithm);
-  const bool same_bits = algorithm.same_bits || algorithm.promises_bits(dtype_of<In>());
+  const bool same_bits =
+      algorithm.same_bits || algorithm.promises_bits(dtype_of<In>()) || std::is_integral_v<In>;
   // Promised for f32 and f64; kept for all types, but by instructions that multiply pairs of bf16.
   const bool pairs =
       which.algorithm == "packed" && std::is_same_v<In, bf16> && !cpu::bf16_keeps_the_chain();
@@ -111,26 +116,46 @@ TEST_P(Ladder, DoesNotDependOnThreadsOrOrder) {
   }
 }
 
+/// Calls body.operator()<In, Out>(tile) for the types of an algorithm's products and the tile that
+/// they have in place of `tile`, where one is built.
+template <class Body>
+void for_each_type(const Case& which, const Body& body) {
+  const Algorithm& algorithm = find_algorithm(which.algorithm);
+  const auto at = std::find(algorithm.tiles.begin(), algorithm.tiles.end(), which.tile);
+  const auto number = static_cast<std::size_t>(at - algorithm.tiles.begin());
+  const auto take = [&]<class In, class Out>() {
+    if (!algorithm.supports(dtype_of<In>(), dtype_of<Out>())) return;
+    // Other tiles are built in for f32 only; plan_test shows the refusal.
+    if (static_cast<int>(number) >= algorithm.typed_of(dtype_of<In>())) return;
+    body.template operator()<In, Out>(algorithm.tiles_of(dtype_of<In>())[number]);
+  };
+  take.template operator()<double, double>();
+  take.template operator()<f16, f16>();
+  take.template operator()<f16, float>();
+  take.template operator()<bf16, bf16>();
+  take.template operator()<bf16, float>();
+  take.template operator()<std::int32_t, std::int32_t>();
+  take.template operator()<std::int8_t, std::int32_t>();
+  take.template operator()<std::uint8_t, std::int32_t>();
+}
+
 TEST_P(Ladder, MultipliesEveryType) {
-  const auto& algorithm = find_algorithm(GetParam().algorithm);
-  const auto typed = algorithm.tiles.first(static_cast<std::size_t>(algorithm.typed_tiles));
-  if (std::find(typed.begin(), typed.end(), GetParam().tile) == typed.end())
-    return;  // other tiles are built in for f32 only; plan_test shows the refusal
-  const testing::Shape shape{67, 35, 41};
-  if (algorithm.supports(DType::f64, DType::f64)) {
-    const auto f64 = algorithm.tiles_of(DType::f64)[0];
-    expect_right<double, double>({GetParam().algorithm, f64}, shape, 0.7, -0.3, 4);
-    expect_right<double, double>({GetParam().algorithm, f64}, {136, 136, 40, 0}, 1, 0, 0);
-  }
-  if (algorithm.supports(DType::i32, DType::i32))
-    expect_right<std::int32_t, std::int32_t>(GetParam(), shape, 3, -2, 1);
-  if (!algorithm.supports(DType::f16, DType::f16)) return;
-  expect_right<f16, f16>(GetParam(), shape, 0.5, 1, 0);
-  expect_right<f16, float>(GetParam(), shape, 1, 0, 0);
-  expect_right<bf16, bf16>(GetParam(), shape, 1, 2, 4);
-  expect_right<bf16, float>(GetParam(), shape, 1, 0, 16);
-  expect_right<f16, f16>(GetParam(), {136, 136, 40, 0}, 1, 0, 0);
-  expect_right<bf16, float>(GetParam(), {128, 128, 64, 8}, 1, 0, 0);
+  for_each_type(GetParam(), [&]<class In, class Out>(const TileShape& tile) {
+    const Case which{GetParam().algorithm, tile};
+    const bool whole = std::is_integral_v<In>;
+    expect_right<In, Out>(which, {67, 35, 41}, whole ? 3 : 0.5, whole ? -2 : 1, 0);
+    for (const int orders : {1, 4, 16}) expect_right<In, Out>(which, {67, 35, 41}, 1, 0, orders);
+    // Whole tiles and edges, all of which move in vectors.
+    expect_right<In, Out>(which, {272, 144, 80, 0}, 1, 0, sizeof(In) == 1 ? 4 : 0);
+  });
+}
+
+TEST_P(Ladder, NoTypeDependsOnThreadsOrOrder) {
+  for_each_type(GetParam(), [&]<class In, class Out>(const TileShape& tile) {
+    for (const ThreadOrder order : {ThreadOrder::backward, ThreadOrder::shuffled})
+      expect_right<In, Out>({GetParam().algorithm, tile}, {70, 66, 40}, 1, 0, 0,
+                            {.threads = 2, .order = order, .seed = 99});
+  });
 }
 
 TEST_P(Ladder, BetaZeroIgnoresNanInC) {

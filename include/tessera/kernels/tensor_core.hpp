@@ -3,8 +3,9 @@
 // units are too fast to wait for memory, so asynchronous copies load tiles into a ring of stages,
 // and one is multiplied while the next are in flight. Rows of the staged tiles
 // are padded, so that the lanes of a warp, which read elements of several rows, access different
-// banks. A is (M,K), B is (K,N), C is (M,N), any strides. f32 inputs are rounded to TF32,
-// so the result has a wider bound; sums of f64 are the chain of the other kernels, bit by bit.
+// banks. B of bytes is kept along k, as their units read it. A is (M,K), B is (K,N), C is (M,N),
+// any strides. f32 inputs are rounded to TF32, so the result has a wider bound; sums of f64 are the
+// chain of the other kernels, bit by bit, and sums of bytes are exact.
 #pragma once
 
 #include "tessera/kernels/tile_shape.hpp"
@@ -16,6 +17,7 @@
 #include "tessera/ops/whole_tile.hpp"
 #include "tessera/simt/dim3.hpp"
 #include "tessera/simt/shared.hpp"
+#include "tessera/tensor/transpose.hpp"
 
 namespace tessera {
 
@@ -49,11 +51,19 @@ struct TensorCoreTiled {
   template <class T>
   static constexpr int apart_a = sizeof(T) == 8 ? 4 : width<T>;
   template <class T>
+  static constexpr bool b_along_k = sizeof(T) == 1;  ///< (BN,BK) is staged, not (BK,BN)
+  template <class T>
   struct Shared {
-    static_assert(S.bk % (sizeof(T) == 8 ? 16 : 32) == 0,
-                  "tensor_core: BK is a multiple of 32, two steps of k; for f64 of 16");
+    static_assert(
+        S.bk % (sizeof(T) == 8   ? 16
+                : sizeof(T) == 1 ? 64
+                                 : 32) ==
+            0,
+        "tensor_core: BK is a multiple of 32, two steps of k; for f64 of 16, for bytes of 64");
     Storage<T, Layout{tuple(S.bm, S.bk), tuple(S.bk + apart_a<T>, 1)}> a[stages<T>];
-    Storage<T, Layout{tuple(S.bk, S.bn), tuple(S.bn + apart_b<T>, 1)}> b[stages<T>];
+    Storage<T, b_along_k<T> ? Layout{tuple(S.bn, S.bk), tuple(S.bk + apart_a<T>, 1)}
+                            : Layout{tuple(S.bk, S.bn), tuple(S.bn + apart_b<T>, 1)}>
+        b[stages<T>];
   };
 
   TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
@@ -65,24 +75,30 @@ struct TensorCoreTiled {
     auto& stage = shared<Shared<T>>(t);
     const auto at = grouped_block(t.block, t.grid_dim);  // the tile of C that this block computes
     const int depth = static_cast<int>(tiles<1>(A, S.bk));
-    const bool in_vectors = moves_in_vectors<wide>(A) && moves_in_vectors<wide>(B);
+    // (BK,BN) of B, as it is staged.
+    const auto tile_of_b = [&](int k, int col) {
+      if constexpr (b_along_k<T>) return tile<S.bn, S.bk>(transpose(B), col, k);
+      else return tile<S.bk, S.bn>(B, k, col);
+    };
+    const bool in_vectors =
+        moves_in_vectors<wide>(A) && moves_in_vectors<wide>(tile_of_b(0, at.col));
     // The number of leading tiles that are whole: one test, not one for each tile.
-    const bool inside = in_vectors && tile<S.bm, S.bk>(A, at.row, 0).is_full() &&
-                        tile<S.bk, S.bn>(B, 0, at.col).is_full();
+    const bool inside =
+        in_vectors && tile<S.bm, S.bk>(A, at.row, 0).is_full() && tile_of_b(0, at.col).is_full();
     const int whole = inside ? static_cast<int>(valid<1>(A) / S.bk) : 0;
     const auto load_tile = [&](int k, int to) {  // loads tile k of A and B; nothing past the end
       constexpr Layout by_a = row_major(threads / (S.bk / wide), S.bk / wide);
-      constexpr Layout by_b = row_major(threads / (S.bn / wide), S.bn / wide);
+      constexpr int row_of_b = (b_along_k<T> ? S.bk : S.bn) / wide;
+      constexpr Layout by_b = row_major(threads / row_of_b, row_of_b);
       const auto sA = stage.a[to].view();  // (BM,BK)
-      const auto sB = stage.b[to].view();  // (BK,BN)
+      const auto sB = stage.b[to].view();  // (BK,BN), of bytes (BN,BK)
       if (k < whole) {
         copy_async_with<by_a>(t, whole_vectors<wide>(tile<S.bm, S.bk>(A, at.row, k)),
                               vectorize<1, wide>(sA));
-        copy_async_with<by_b>(t, whole_vectors<wide>(tile<S.bk, S.bn>(B, k, at.col)),
-                              vectorize<1, wide>(sB));
+        copy_async_with<by_b>(t, whole_vectors<wide>(tile_of_b(k, at.col)), vectorize<1, wide>(sB));
       } else if (k < depth) {
         const auto gA = tile<S.bm, S.bk>(A, opaque(at.row), opaque(k));
-        const auto gB = tile<S.bk, S.bn>(B, opaque(k), opaque(at.col));
+        const auto gB = tile_of_b(opaque(k), opaque(at.col));
         if (in_vectors) {
           copy_async_with<by_a>(t, vectors<wide>(gA), vectorize<1, wide>(sA));
           copy_async_with<by_b>(t, vectors<wide>(gB), vectorize<1, wide>(sB));
@@ -109,7 +125,11 @@ struct TensorCoreTiled {
       a[r] = Mma::load_a(t, tile<mma.m, mma.k>(wA, r, step), AlignedRows{});  // (m,k)
     };
     const auto load_b = [&](int from, int step, int to) {
-      const auto wB = tile<S.bk, S.wn>(stage.b[from].view(), 0, j);  // (BK,WN), its columns
+      const auto sB = [&] {
+        if constexpr (b_along_k<T>) return transpose(stage.b[from].view());
+        else return stage.b[from].view();
+      }();                                         // (BK,BN)
+      const auto wB = tile<S.bk, S.wn>(sB, 0, j);  // (BK,WN), this warp's columns
       TESSERA_UNROLL_REGISTERS
       for (int c = 0; c < cols; ++c)
         b[to][c] = Mma::load_b(t, tile<mma.k, mma.n>(wB, step, c), AlignedRows{});  // (k,n)

@@ -201,16 +201,18 @@ struct TensorCore {
     }
     return out;
   }
-  /// The same, called by all lanes at one source location. A GPU uses ldmatrix for 16-bit elements
-  /// of a tile in shared memory whose row stride is known to be a multiple of 16 bytes.
+  /// The same, called by all lanes at one source location. A GPU uses ldmatrix for elements of
+  /// one or two bytes of a tile in shared memory whose rows (of B of bytes: columns) begin at known
+  /// multiples of 16 bytes.
   template <class Thread, AnyTensor A>
   static TESSERA_KERNEL FragmentA load_a(Thread& t, const A& a, AlignedRows,
                                          Here here = Here::current()) {
-    if constexpr (has_matrix_rows<Thread, A>()) {
-      const In* row = &a(t.lane % 16, t.lane / 16 * 8 % S.k);
+    if constexpr (has_matrix_rows<Thread, A, 0>()) {
+      const In* row = &a(t.lane % 16, t.lane / 16 * kMatrixRow % S.k);
       if (t.is_shared(row)) {
         FragmentA out;
-        t.template load_matrices<values_a / 2, false>(reinterpret_cast<unsigned*>(out.value), row);
+        t.template load_matrices<sizeof out / 4, false>(reinterpret_cast<unsigned*>(out.value),
+                                                        row);
         return out;
       }
     }
@@ -219,7 +221,14 @@ struct TensorCore {
   template <class Thread, AnyTensor B>
   static TESSERA_KERNEL FragmentB load_b(Thread& t, const B& b, AlignedRows,
                                          Here here = Here::current()) {
-    if constexpr (has_matrix_rows<Thread, B>() && S.k == 16) {
+    if constexpr (sizeof(In) == 1 && has_matrix_rows<Thread, B, 1>()) {
+      const In* column = &b(t.lane / 8 % 2 * kMatrixRow, t.lane % 8);
+      if (t.is_shared(column)) {
+        FragmentB out;
+        t.template load_matrices<2, false>(reinterpret_cast<unsigned*>(out.value), column);
+        return out;
+      }
+    } else if constexpr (sizeof(In) == 2 && has_matrix_rows<Thread, B, 0>() && S.k == 16) {
       const In* row = &b(t.lane % 16, 0);
       if (t.is_shared(row)) {
         FragmentB out;
@@ -285,8 +294,9 @@ struct TensorCore {
   }
 
  private:
-  /// May rows of this tensor be loaded by ldmatrix, if they are in shared memory?
-  template <class Thread, class Source>
+  static constexpr int kMatrixRow = 16 / sizeof(In);  ///< elements of a row of ldmatrix
+  /// May slices along the other mode than Mode be loaded by ldmatrix, if they are in shared memory?
+  template <class Thread, class Source, int Mode>
   static constexpr bool has_matrix_rows() {
     if constexpr (!requires(Thread & t, unsigned* to, const void* row) {
                     t.template load_matrices<2, false>(to, row);
@@ -294,9 +304,10 @@ struct TensorCore {
                   !std::is_pointer_v<typename Source::pointer>)
       return false;
     else
-      return sizeof(In) == 2 && std::is_same_v<ElementOf<Source>, In> && !Source::is_clipped &&
-             Source::pattern.stride.leaves() == 2 && Source::pattern.stride.leaf(1) == 1 &&
-             Source::pattern.stride.leaf(0) != dynamic && Source::pattern.stride.leaf(0) % 8 == 0;
+      return sizeof(In) <= 2 && std::is_same_v<ElementOf<Source>, In> && !Source::is_clipped &&
+             Source::pattern.stride.leaves() == 2 && Source::pattern.stride.leaf(1 - Mode) == 1 &&
+             Source::pattern.stride.leaf(Mode) != dynamic &&
+             Source::pattern.stride.leaf(Mode) % kMatrixRow == 0;
   }
   /// Reports a fragment that is uninitialised or partly so, by whole registers of four bytes or
   /// more: a smaller element may legitimately have the poison value.
@@ -376,24 +387,12 @@ struct TensorCore {
   }
 };
 
-/// The instruction that a kernel uses for inputs of type In: TF32 16x8x8, f64 and half 16x8x16.
+/// The instruction that a kernel uses for inputs of type In: TF32 16x8x8, f64 and half 16x8x16,
+/// bytes 16x8x32.
 template <class In>
-struct DefaultMma;
-template <>
-struct DefaultMma<double> {
-  using type = TensorCore<double, double, MmaShape{16, 8, 16}>;
-};
-template <>
-struct DefaultMma<float> {
-  using type = TensorCore<float, float, MmaShape{16, 8, 8}>;
-};
-template <>
-struct DefaultMma<f16> {
-  using type = TensorCore<float, f16, MmaShape{16, 8, 16}>;
-};
-template <>
-struct DefaultMma<bf16> {
-  using type = TensorCore<float, bf16, MmaShape{16, 8, 16}>;
+struct DefaultMma {
+  static constexpr int k = sizeof(In) == 8 ? 16 : 32 / static_cast<int>(sizeof(In));
+  using type = TensorCore<Accumulator<In>, In, MmaShape{16, 8, k}>;
 };
 
 }  // namespace tessera
