@@ -112,12 +112,6 @@ void thaw(std::string& line) {
   replace(line, freeze, " = bitcast ");
 }
 
-/// "float @llvm.fma.f32(" as "spir_func float @_Z3fmafff(".
-void call_fma_of_opencl(std::string& line) {
-  replace(line, "float @llvm.fma.f32(", "spir_func float @_Z3fmafff(");
-  replace(line, "double @llvm.fma.f64(", "spir_func double @_Z3fmaddd(");
-}
-
 int first_free_number(std::string_view text) {
   int most = -1;
   for (std::size_t at = text.find("\n!"); at != text.npos; at = text.find("\n!", at + 1)) {
@@ -160,8 +154,6 @@ EntryText with_entries(std::string_view llvm_text, bool is_spir) {
     } else if (is_spir) {
       replace(line, "target triple = \"spirv64\"", "target triple = \"spir64-unknown-unknown\"");
       thaw(line);
-      call_fma_of_opencl(line);
-      if (line.find("@llvm.assume(") != line.npos) continue;
     }
     out.text += line + "\n";
   }

@@ -15,8 +15,7 @@ struct EntryText {
   std::string entries;  ///< the functions' names, each followed by a newline
 };
 /// Gives every entry its name, and for SPIR what Clang omits: the kernels' metadata, the triple
-/// that drivers know, no `freeze`, which llvm-spirv does not know, OpenCL's fma, and no
-/// `llvm.assume`: SPIR has none of LLVM's.
+/// that drivers know, and no `freeze`, which llvm-spirv does not know.
 EntryText with_entries(std::string_view llvm_text, bool is_spir);
 
 }  // namespace tessera::gpu_code

@@ -169,7 +169,7 @@ class Kernel:
             found.append(f"{self.stack} bytes of a stack: it spills")
         if re.search(r"^\s+(@\S+ )?(ld|st)\.local", self.ptx, re.M):
             found.append("local memory in the PTX")
-        multiply_adds = len(re.findall(r"\bfma\.rn\.", self.ptx))
+        multiply_adds = len(re.findall(r"\b(fma\.rn|mad\.lo)\.", self.ptx))
         if self.code > MOST_OTHER_CODE + 16 * multiply_adds:
             found.append(f"{self.code} bytes of code with {multiply_adds} multiply-adds")
         warps = -(-self.threads // 32)
