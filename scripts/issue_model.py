@@ -90,6 +90,8 @@ def loops(folder):
     for kernel, executed in KERNELS.items():
         text = machine_code.listing(folder / f"cuda_{kernel}.compute_90a.cubin")
         for mangled, (instructions, labels) in machine_code.functions(text).items():
+            if "6TensorIPK" in mangled and "6TensorIPKf" not in mangled:
+                continue
             tile, majors = tile_of(mangled), majors_of(mangled)
             way = machine_code.Code(instructions, labels).way_around(executed(tile, majors))
             yield kernel, "{bm}x{bn}x{bk}/{tm}x{tn}".format(**tile) + f" {majors}" * bool(majors), modelled(way)

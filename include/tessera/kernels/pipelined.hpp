@@ -112,8 +112,13 @@ struct Pipelined {
       }
       commit(t);
     };
-    TESSERA_NO_UNROLL
-    for (int k = 0; k < stages; ++k) load_tile(k, k);
+    if constexpr (std::is_same_v<T, float>) {  // then nvcc orders the main loop better
+      TESSERA_UNROLL
+      for (int k = 0; k < stages; ++k) load_tile(k, k);
+    } else {
+      TESSERA_NO_UNROLL
+      for (int k = 0; k < stages; ++k) load_tile(k, k);
+    }
 
     // A warp owns 8 TM rows and 4 TN columns, of which a lane has every eighth four rows (along k:
     // every eighth row) and every fourth four columns. Lanes 2n and 2n + 1 share rows, lanes that
