@@ -182,14 +182,13 @@ int judged(const shell::Context& context, const std::vector<Compared>& results) 
     if (result.status == Status::unsupported)
       context.detail(cat(result.algorithm->name, " skipped: ", result.reason));
     if (result.status == Status::ok || result.status == Status::unsupported) continue;
-    bad.emplace_back(result.algorithm->name);
+    bad.emplace_back(who(result));
     if (first.empty()) first = result.reason;
   }
   if (bad.empty()) return 0;
   if (bad.size() == 1) context.error(cat(bad.front(), ": ", first));
   else
-    context.error(
-        cat(bad.size(), " algorithms failed: ", shell::join(bad), "; ", bad.front(), ": ", first));
+    context.error(cat(bad.size(), " failed: ", shell::join(bad), "; ", bad.front(), ": ", first));
   return 1;
 }
 

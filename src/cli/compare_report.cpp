@@ -137,6 +137,11 @@ std::string table_of_devices(const shell::Context& context, const Comparison& co
 
 }  // namespace
 
+std::string who(const Compared& result) {
+  const bool is_elsewhere = !result.device.empty() && result.device != "cpu";
+  return cat(result.algorithm->name, is_elsewhere ? " on " + result.device : "");
+}
+
 std::string to_table(const shell::Context& context, const Comparison& comparison,
                      const std::vector<Compared>& results) {
   const Problem& problem = comparison.problem;
@@ -149,8 +154,7 @@ std::string to_table(const shell::Context& context, const Comparison& comparison
     if (result.reason.empty() || is_elsewhere) continue;
     // The reason of a refused plan already begins with the name.
     const bool named = result.reason.starts_with(result.algorithm->name);
-    reasons += named ? result.reason + "\n"
-                     : fmt::format("{}: {}\n", result.algorithm->name, result.reason);
+    reasons += named ? result.reason + "\n" : fmt::format("{}: {}\n", who(result), result.reason);
   }
   const std::size_t columns = shell::terminal_columns(shell::Stream::out);
   const std::string head = fmt::format(

@@ -35,6 +35,8 @@ struct Compared {
   index_t runs = 0;                ///< timed runs
 };
 
+/// "tiled", "tiled on opencl:0"
+std::string who(const Compared& result);
 nlohmann::ordered_json to_json(const Comparison& comparison, const std::vector<Compared>& results);
 /// Of one device: a line for each algorithm; of several: their times and bits side by side.
 std::string to_table(const shell::Context& context, const Comparison& comparison,

@@ -109,7 +109,7 @@ class Fake(harness.CommandTest):
             self.skipTest("this build has no kernels for OpenCL")
         rows = [row for row in run.json["results"] if row["device"] != "cpu"]
         self.assertEqual({row["device"] for row in rows}, {"opencl:0", "opencl:1"})
-        self.assertEqual({row["status"] for row in rows}, {"wrong"})  # it computes nothing, and refuses nothing
+        self.assertEqual({row["status"] for row in rows}, {"out_of_bound"})  # it computes nothing, and refuses nothing
         self.assertEqual(self.path("live").read_text(), "0\n")
 
     def test_a_program_that_uses_no_device_opens_no_driver(self):
