@@ -30,7 +30,7 @@ using Tile = cpu::TriangularTile<Real<T>>;
 
 /// Rows of T in a block.
 template <class T>
-constexpr index_t kBlock = Tile<T>::kRows / (kPairs<T> ? 2 : 1);
+constexpr index_t kLeafRows = Tile<T>::kRows / (kPairs<T> ? 2 : 1);
 /// Columns of X that are worth a work item, and estimated multiply-adds per nanosecond of a thread.
 constexpr index_t kLeastColumns = 64, kMultiplyAddsPerNanosecond = 8;
 
@@ -233,8 +233,8 @@ template <class T>
 /// Rows first to first + rows of X, with the square of T on the diagonal there.
 template <class T>
 void run(const Triangular<T>& call, index_t first, index_t rows, T alpha, bool solves) {
-  if (rows <= kBlock<T>) return run_block(call, first, rows, alpha, solves);
-  const index_t half = (rows / 2 + kBlock<T> - 1) / kBlock<T> * kBlock<T>;
+  if (rows <= kLeafRows<T>) return run_block(call, first, rows, alpha, solves);
+  const index_t half = (rows / 2 + kLeafRows<T> - 1) / kLeafRows<T> * kLeafRows<T>;
   // The rows that depend on no others, and those that depend on these.
   index_t free = first, free_rows = half, bound = first + half, bound_rows = rows - half;
   if (!call.lower) std::swap(free, bound), std::swap(free_rows, bound_rows);

@@ -80,9 +80,9 @@ void store_integer(std::byte* to, float colour, int bytes) {
 }
 
 /// One read: gathers texels and their weighted sum.
-class Reader {
+class TexelReader {
  public:
-  Reader(const TextureObject& object, const TexelType& type, void* out, Here here)
+  TexelReader(const TextureObject& object, const TexelType& type, void* out, Here here)
       : texels_(object.texels),
         how_(object.how),
         type_(type),
@@ -162,7 +162,7 @@ void read_texture(const TextureCall& call, cudaTextureObject_t texture, const Te
             object->how.readMode == cudaReadModeNormalizedFloat ? ", read as floats" : ""),
         "the type of the channel descriptor; float for cudaReadModeNormalizedFloat");
   const Texels& texels = object->texels;
-  Reader reader(*object, type, out, here_of(place));
+  TexelReader reader(*object, type, out, here_of(place));
   if (call.is_fetch) {  // outside, the result is zero
     if (at.element >= 0 && static_cast<std::size_t>(at.element) < texels.extents[0])
       reader.add(at.element, 0, 0, 0, 1);

@@ -15,7 +15,7 @@ namespace tessera::plain_cuda {
 
 namespace {
 
-constexpr std::size_t kAlignment = 512, kPitchAlignment = 32;  // of cudaDeviceProp
+constexpr std::size_t kTextureAlignment = 512, kPitchAlignment = 32;  // of cudaDeviceProp
 
 struct Objects {
   std::shared_mutex mutex;
@@ -69,7 +69,7 @@ bool read_linear(const cudaResourceDesc& resource, const char* call, Texels& out
                 cat(last, " bytes from byte ", number(out.begin) - memory->begin, " of ",
                     DeviceMemory::name_of(*memory), " on, which has ", memory->bytes),
                 "sizeInBytes and pitchInBytes are bytes, width and height elements");
-  if (number(out.begin) % kAlignment != 0 || (has_rows && out.pitch % kPitchAlignment != 0))
+  if (number(out.begin) % kTextureAlignment != 0 || (has_rows && out.pitch % kPitchAlignment != 0))
     return fail(cudaErrorMisalignedAddress,
                 cat("the memory begins at byte ", number(out.begin) - memory->begin, " of ",
                     DeviceMemory::name_of(*memory), ", with a pitch of ", out.pitch, " bytes"),
