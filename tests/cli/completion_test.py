@@ -128,7 +128,7 @@ class Zsh(harness.CommandTest):
                 "tessera multiply x.npy y.npy -o mat": "tessera multiply x.npy y.npy -o matrix.npy ",
                 "tessera -q mult": "tessera -q multiply ",
                 "tessera --color always lay": "tessera --color always layout ",
-                "tessera puzzle run p2": "tessera puzzle run p2",  # p20 to p28
+                "tessera puzzle run p2": "tessera puzzle run p2",  # p20 to p29
                 "tessera puzzle hint p26": "tessera puzzle hint p26 ",
                 "tessera puzzle run p16 --idio": "tessera puzzle run p16 --idiomatic-tiled ",
                 "tessera layout ev": "tessera layout eval ",
