@@ -12,7 +12,7 @@
 namespace tessera::bench {
 
 struct TuneRequest {
-  std::string device = "cuda", sizes = "1024:8192:x2", dtype = "f32", peer = "auto", cache;
+  std::string device = "cuda", sizes, dtype = "f32", peer = "auto", cache;
   double seconds = 120;
   bool again = false;
   std::function<std::vector<Candidate>(const Problem&)> candidates;

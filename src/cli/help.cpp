@@ -105,6 +105,7 @@ constexpr const char* kEnvironmentPage =
   TESSERA_NUM_THREADS  threads to use; else OMP_NUM_THREADS; else the cores of this process
   TESSERA_CPU          portable, avx2, avx512, amx or neon, as far as this CPU has it: the instruction set of the
                        packed path and of the CPU engine; else the best one
+  TESSERA_CPU_TUNING   the file of 'tessera tune --device cpu' for the packed path
   TESSERA_PEERS        more libraries for 'tessera bench', as paths joined by colons
   TESSERA_CUBLAS       the file of cuBLAS for 'tessera bench --device cuda', if it is not found automatically
   TESSERA_TUNING       the file of 'tessera tune' that products read; else that of their GPU in the user's cache

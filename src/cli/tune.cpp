@@ -5,6 +5,7 @@
 
 #include "bench/cuda.hpp"
 #include "bench/sizes.hpp"
+#include "bench/tune_cpu.hpp"
 #include "commands.hpp"
 #include "device.hpp"
 #include "process/signals.hpp"
@@ -18,12 +19,17 @@ void add_tune(CLI::App& root, shell::Context& context) {
       root, context, "tune", "Find the fastest kernel and tile of products on a GPU and keep them",
       "  tessera tune --sizes 1024:8192:x2 --dtype bf16\n"
       "  tessera tune --device cuda:1 --sizes 16x4096x4096,4096-NT --seconds 300\n"
+      "  tessera tune --device cpu --cache cpu.txt\n"
       "\n"
       "Products on that device use these results unless they name an algorithm. Known\n"
-      "results are not measured again, so you can repeat a call that ran out of time.");
-  app->add_option("--device", request->device, "cuda (default) or cuda:N")->type_name("cuda:0");
+      "results are not measured again, so you can repeat a call that ran out of time.\n"
+      "On a CPU it finds the values by which products fit the processor, for\n"
+      "TESSERA_CPU_TUNING.");
+  app->add_option("--device", request->device, "cuda (default), cuda:N or cpu")
+      ->type_name("cuda:0");
   app->add_option("--sizes", request->sizes,
-                  "Sizes, as 'tessera bench' takes them; default 1024:8192:x2")
+                  "Sizes, as 'tessera bench' takes them; default 1024:8192:x2, on a CPU some of "
+                  "every form")
       ->type_name("LIST");
   app->add_option("--dtype", request->dtype, "Element types, as 'tessera bench'; default f32")
       ->type_name("TYPE");
@@ -39,11 +45,21 @@ void add_tune(CLI::App& root, shell::Context& context) {
   app->add_flag("--again", request->again, "Also measure known sizes again");
   shell::add_json_option(*app, context, "The results, as JSON");
   shell::on_run(*app, context, [&context, request] {
+    if (request->device == "cpu") {
+      if (request->dtype != "f32")
+        throw Error(Category::argument, cat("tune: --dtype ", request->dtype), "f32 on a CPU", {},
+                    "its values serve all types");
+      if (request->cache.empty())
+        throw Error(Category::argument, "tune: --device cpu", "--cache FILE", {},
+                    "TESSERA_CPU_TUNING=FILE then uses it");
+      return bench::tune_cpu(context, request->sizes, request->seconds, request->cache);
+    }
+    if (request->sizes.empty()) request->sizes = "1024:8192:x2";
     (void)bench::parse_sizes(request->sizes);
     require_product(shell::parse_types(request->dtype));
     if (!request->device.starts_with("cuda"))
-      throw Error(Category::argument, cat("tune: --device ", request->device), "cuda or cuda:N", {},
-                  "products on other devices need no tuning");
+      throw Error(Category::argument, cat("tune: --device ", request->device),
+                  "cuda, cuda:N or cpu", {}, "products on other devices need no tuning");
     const std::string name = named_device(request->device, "see 'tessera doctor'");
     const auto device = bench::open_cuda_bench(name);
     request->candidates = [name](const Problem& problem) { return candidates_for(problem, name); };

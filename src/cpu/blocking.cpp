@@ -32,10 +32,6 @@ constexpr FewRows kAxpy{4, Stream::axpy, 1024, 0}, kPanels{20, Stream::panels, 5
     kTransposed{12, Stream::copied, 512, 2}, kTransposedDots{1, Stream::copied, 2048, 1},
     kDots{1, Stream::dots, 0, 0}, kStrips{1, Stream::strips, 0, 0};
 
-/// The largest number of rows of A for which B is read in axpy form; with more, the first rows pack
-/// it. Where L3 is far, rows of B read together would evict each other from L2.
-/// Measured: bench/results/cpu/tuning.md.
-index_t axpy_rows() { return l3_is_far() ? 32 : 12; }
 /// Limits of column strips: rows of A; the size of a B in a near L3, in multiples of L2; and rows
 /// of B as a multiple of those that fit L2, since rows that are pages apart use few of its sets.
 /// Measured: bench/results/cpu/tuning.md.
@@ -48,14 +44,14 @@ constexpr StripLimit kStripLimits[] = {{6, 16, kAny}, {16, 9, 4}, {32, 9, 3}, {2
 constexpr index_t kAxpyBytes = 4096;
 
 /// The size of B that counts as near for this many rows of A. Less than L3, which others use too,
-/// where the axpy form or panels are as fast; more on an EPYC (family 26), recognised by the size
-/// of its L1. Measured: bench/results/cpu/tuning.md.
+/// where the axpy form or panels are as fast. Measured: bench/results/cpu/tuning.md.
 index_t near_bytes_for(const BlockingInput& in) {
-  const index_t l2 = caches().l2, all = near_bytes();
-  if (caches().l1 >= kLargeL1) return all;
-  if (in.M == 1) return std::min(all, 10 * l2);
-  if (in.M <= 6 && in.threads == 1) return std::min(all, 12 * l2);
-  return in.M > 12 ? std::min(all, 12 * l2) : all;
+  const Tuning& values = tuning();
+  const index_t most = in.M == 1                      ? values.near_one_row
+                       : in.M <= 6 && in.threads == 1 ? values.near_few_rows
+                       : in.M > 12                    ? values.near_many_rows
+                                                      : 0;
+  return most == 0 ? near_bytes() : std::min(near_bytes(), most * caches().l2);
 }
 
 /// For one or two rows of A and a B whose columns are contiguous along K.
@@ -69,7 +65,7 @@ bool is_for_strips(const BlockingInput& in) {
   if (in.M <= 2) return in.b_bytes <= near_bytes_for(in);
   // There are columns for every thread, and a strip and A stay in L2 for the second group of rows.
   // An A whose columns are pages apart does not stay. Measured: bench/results/cpu/tuning.md.
-  if (l3_is_far() || in.N < index_t{2} * in.lanes * in.threads) return false;
+  if (tuning().far_l3 || in.N < index_t{2} * in.lanes * in.threads) return false;
   // Not where threads would get unequal parts.
   const index_t vectors = ceil_div(in.N, in.lanes), shared = round_up(vectors, in.threads);
   if (in.M > 2 * in.mr && (shared - vectors) * 16 > vectors) return false;
@@ -120,10 +116,10 @@ const FewRows* few_rows(const BlockingInput& in) {
   if (is_for_strips(in)) return &kStrips;
   if (bytes <= caches().l2 * 5 / 8) return nullptr;
   const bool pages = in.b_step % 4096 == 0;
-  if (!l3_is_far() && bytes <= near_bytes_for(in) && in.M <= (pages ? axpy_rows() : 16))
+  if (!tuning().far_l3 && bytes <= near_bytes_for(in) && in.M <= (pages ? tuning().axpy_rows : 16))
     return nullptr;
-  if (in.M <= axpy_rows()) return &kAxpy;
-  if (l3_is_far()) return nullptr;
+  if (in.M <= tuning().axpy_rows) return &kAxpy;
+  if (tuning().far_l3) return nullptr;
   // The prefetched part of the next panel stays in L2 only up to this depth. Measured:
   // bench/results/cpu/tuning.md.
   return pages && in.M <= kPanelsOfPages.panels_of_a * 8 ? &kPanelsOfPages : if_few(kPanels);
@@ -131,12 +127,7 @@ const FewRows* few_rows(const BlockingInput& in) {
 
 }  // namespace
 
-bool l3_is_far() { return caches().l2 >= index_t{3} << 19; }
-
-/// At most this multiple of L2 of a near L3: some systems report the L3 of a whole package.
-index_t near_bytes() {
-  return l3_is_far() ? caches().l2 * 5 / 8 : std::min(caches().l2 * 16, caches().l3);
-}
+index_t near_bytes() { return std::min(caches().l2 * tuning().near_eighths / 8, caches().l3); }
 
 namespace {
 
@@ -158,16 +149,19 @@ Caches& known_caches() {
 }  // namespace
 
 const Caches& caches() { return known_caches(); }
-Caches assume_caches(const Caches& caches) { return std::exchange(known_caches(), caches); }
+Caches assume_caches(const Caches& caches) {
+  assume_tuning(tuning_like(caches));
+  return std::exchange(known_caches(), caches);
+}
 
 index_t most_of_a_in_place() {
-  return l3_is_far() ? caches().l2 / 2 : std::numeric_limits<index_t>::max();
+  return tuning().far_l3 != 0 ? caches().l2 / 2 : std::numeric_limits<index_t>::max();
 }
 
 bool rows_meet(index_t step) {
   // Rows at a distance of the size of a way of L2 map to the same set. Measured:
   // bench/results/cpu/tuning.md.
-  return l3_is_far() && step % l2_way() == 0;
+  return tuning().far_l3 && step % l2_way() == 0;
 }
 
 bool b_crowds_l1(index_t M, index_t K, index_t step, int mr) {
@@ -179,15 +173,18 @@ index_t most_in_place(index_t M, index_t K, index_t step, const void* data, int 
   // Rows that are pages apart would conflict in L2.
   if (step % 4096 == 0) return 0;
   const bool on_lines = step % 64 == 0 && reinterpret_cast<std::uintptr_t>(data) % 64 == 0;
-  // Where L3 is far, in place only if B fits L2 and its rows are aligned to cache lines. Measured:
+  // Where L3 is far, in place only if rows are aligned to cache lines. Measured:
   // bench/results/cpu/tuning.md.
-  if (l3_is_far()) return on_lines ? (threads == 1 ? caches().l2 / 2 : caches().l2 * 3 / 8) : 0;
+  if (tuning().far_l3 != 0 && !on_lines) return 0;
+  const index_t most =
+      caches().l2 * (threads == 1 ? tuning().in_place_alone : tuning().in_place_shared) / 8;
+  if (tuning().far_l3 != 0) return most;
   // A B with more rows in one set of L2 than half of its ways, which does not fit L2 as a whole, is
   // packed where A has many rows. Measured: bench/results/cpu/tuning.md.
   const index_t way = l2_way();
   if (M > 640 && K * step > caches().l2 && K > way / std::gcd(step, way) * caches().l2_ways / 2)
     return 0;
-  return caches().l2 * 7 / 2;
+  return most;
 }
 
 index_t kc_block_depth(index_t K, int mr, int k_group_bytes, bool is_narrow) {
@@ -199,13 +196,15 @@ index_t kc_block_depth(index_t K, int mr, int k_group_bytes, bool is_narrow) {
   // blocks of four vectors, one of them being prefetched, take half of L2. A K that needs several
   // KC blocks anyway is cut so that two panels of B fit L2, one of them being prefetched.
   // Measured: bench/results/cpu/tuning.md.
-  const bool has_tiles = mr > 16, is_shallow = l3_is_far() && !is_narrow && !has_tiles;
-  const index_t bytes = is_shallow ? caches().l1 / 3 : caches().l1 * 5 / 4;
+  const bool has_tiles = mr > 16, is_far = tuning().far_l3 != 0;
+  const index_t bytes = is_far && (is_narrow || has_tiles)
+                            ? caches().l1 * 5 / 4
+                            : caches().l1 * tuning().panel_twelfths / 12;
   const index_t narrow_most = caches().l2 / 2 / (2 * 4 * 64);
   const index_t most = std::clamp<index_t>(
       bytes / (mr * k_group_bytes), 128,
-      is_narrow && !l3_is_far() ? std::clamp<index_t>(narrow_most, 256, 2048) : 2048);
-  const bool is_cut = K > most && !l3_is_far() && !is_narrow && !has_tiles;
+      is_narrow && !is_far ? std::clamp<index_t>(narrow_most, 256, 2048) : 2048);
+  const bool is_cut = K > most && !is_far && !is_narrow && !has_tiles;
   return even_part(K, is_cut ? std::max<index_t>(128, most * 3 / 5) : most, kKcBlockUnit);
 }
 
@@ -238,9 +237,10 @@ Blocking block_packed(const BlockingInput& in, index_t kc, int nr, int unit) {
   // The part of B stays in L3, which others use too: it is read in order, which hardware
   // prefetchers hide, and the wider it is, the more rarely A is read. Counted in multiples of L2,
   // because some systems report the sum of several L3.
-  const index_t part =
-      l3_is_far() ? caches().l2 * 5 / 8
-                  : std::max(caches().l2 * 3 / 8, std::min(caches().l2 * 3, caches().l3 / 4));
+  const index_t in_l2 = caches().l2 * tuning().b_part_eighths / 8;
+  const index_t part = tuning().far_l3 != 0
+                           ? in_l2
+                           : std::max(caches().l2 * 3 / 8, std::min(in_l2, caches().l3 / 4));
   const index_t nc_most = std::max<index_t>(nr, part / (kc * in.k_group_bytes));
   out.nc = even_part(in.N, nc_most / nr * nr, unit);
   out.mc = round_up(in.M, in.mr);
@@ -248,13 +248,13 @@ Blocking block_packed(const BlockingInput& in, index_t kc, int nr, int unit) {
   // Up to one part of the columns for each thread, where there are enough: panels packed by a core
   // of another L3 are slow to read. Measured: bench/results/cpu/tuning.md.
   const index_t parts = std::min<index_t>(in.threads, in.N / (4 * nr));
-  if (in.packs_only_b && !l3_is_far() && out.nc >= in.N && parts > 1)
+  if (in.packs_only_b && !tuning().far_l3 && out.nc >= in.N && parts > 1)
     out.nc = round_up(ceil_div(in.N, parts), unit);
   // Sixteen tasks for each thread, so that a delayed thread does not delay the others; fewer where
   // each packs its part of B or computes all of K alone; but enough rows in each to amortise
   // reading that part. Measured: bench/results/cpu/tuning.md.
   const index_t across = ceil_div(in.N, out.nc);
-  out.shares_b = across == 1 || !l3_is_far();
+  out.shares_b = across == 1 || !tuning().far_l3;
   const index_t tasks = index_t{!out.shares_b ? 4 : in.N <= nr ? 8 : 16} * in.threads;
   const index_t down = std::max<index_t>(1, ceil_div(tasks, across));
   out.mc = even_part(in.M, std::max<index_t>(ceil_div(in.M, down), 4 * in.mr), in.mr);

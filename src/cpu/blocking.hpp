@@ -1,11 +1,12 @@
 // How a product is cut for the caches of this machine: which part of A stays in L2, which part of B
 // in L3 or, where that is far, in L2. Everything follows from the sizes of the caches and of a
-// micro-tile.
+// micro-tile, and from tuning().
 #pragma once
 
 #include <algorithm>
 
 #include "tessera/core/config.hpp"
+#include "tuning.hpp"
 
 namespace tessera::cpu {
 
@@ -23,19 +24,11 @@ struct Caches {
   index_t l3 = 8 << 20;  ///< shared by several cores; some systems say the sum of a whole package
   index_t l2_ways = 16;
 };
-/// Cores with at least this much L1 have their own tuning.
-constexpr index_t kLargeL1 = 48 << 10;
 /// The sizes that the system reports; the defaults above where it reports none.
 const Caches& caches();
-/// For tests, while nothing else runs: overrides the reported sizes. Returns the previous ones.
+/// For tests, while nothing else runs: overrides the reported sizes, and the tuning by that of the
+/// processor whose caches are most like them. Returns the previous sizes.
 Caches assume_caches(const Caches& caches);
-
-/// The size of L2 distinguishes two kinds of cores. With 1 MiB (EPYC), L3 delivers B nearly as fast
-/// as L2. With 2 MiB (Xeon with AMX), two 512-bit multiply-adds per cycle need B twice as fast, and
-/// L3 is slow, above all for data written by another core: there B's part stays in L2, each thread
-/// packs its own, and a B with long strides or unaligned rows is packed. Measured:
-/// bench/results/cpu/tuning.md.
-bool l3_is_far();
 
 /// The bytes that one core can reuse from L2 or a near L3.
 index_t near_bytes();

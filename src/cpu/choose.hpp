@@ -25,8 +25,8 @@ int threads_of(const Gemm<In, Out>& call, const Table& kernels, Helped helped) {
   // bench/results/cpu/tuning.md.
   const bool is_row = kIsPlainType<In, Out> && call.M == 1 && call.b_col == 1 &&
                       bounded_product(call.N, call.K, sizeof(In)) <= caches().l2 / 2;
-  const bool is_small =
-      is_row || (l3_is_far() && bounded_product(call.M, call.N, call.K) <= 64 * 64 * 64);
+  const index_t alone = tuning().alone_extent;
+  const bool is_small = is_row || bounded_product(call.M, call.N, call.K) <= alone * alone * alone;
   if (is_small || !helped(most, ns)) return 1;
   return useful_threads(most > 0 ? most : default_threads());
 }

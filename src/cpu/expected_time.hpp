@@ -21,9 +21,9 @@ std::int64_t expected_ns(index_t M, index_t N, index_t K, const Table& kernels) 
   const std::int64_t bytes =
       bounded_product(M + N, K, sizeof(In)) + bounded_product(M, N, sizeof(Out));
   const Caches& cache = caches();
-  const index_t per_ns = bytes <= cache.l2                       ? kBytesOfL2
-                         : 2 * bytes <= cache.l3 && !l3_is_far() ? kBytesOfL3
-                                                                 : kBytesOfMemory;
+  const index_t per_ns = bytes <= cache.l2                               ? kBytesOfL2
+                         : 2 * bytes <= cache.l3 && tuning().far_l3 == 0 ? kBytesOfL3
+                                                                         : kBytesOfMemory;
   const std::int64_t vectors = bounded_product(M, N, K) / (kernels.lanes * kernels.group);
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 32;
   return std::min(vectors, most) * 16 / vectors_in_16_ns() + bytes / per_ns;

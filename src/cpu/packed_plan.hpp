@@ -180,7 +180,7 @@ void choose_packing(const Gemm<In, Out>& call, const Table& kernels, PackedPlan&
   // Each thread packs its own copy of the panels of a transposed A where packing is a plain
   // copy: panels packed by a core of another L3 are slow to read, and all panels together do
   // not fit L2. Measured: bench/results/cpu/tuning.md.
-  const bool copies_a = unpacked && call.a_col != 1 && call.threads > 1 && !l3_is_far();
+  const bool copies_a = unpacked && call.a_col != 1 && call.threads > 1 && tuning().far_l3 == 0;
   plan.a = !packs_a                        ? Packing::none
            : cols > blocks.nc && !copies_a ? Packing::shared
                                            : Packing::own;
@@ -212,10 +212,11 @@ template <class In, class Out, class Table>
 void choose_rows(const Gemm<In, Out>& call, const Table& kernels, PackedPlan& plan) {
   const Blocking& blocks = plan.blocks;
   const index_t bytes = blocks.kc * static_cast<index_t>(sizeof(typename TypesOf<Table>::KGroup));
-  plan.prefetches_b = plan.reads_panels_of_b() && !l3_is_far() && plan.mr <= Table::kMaxRows &&
-                      plan.k_groups >= kPrefetchDepth &&
+  plan.prefetches_b = plan.reads_panels_of_b() && tuning().far_l3 == 0 &&
+                      plan.mr <= Table::kMaxRows && plan.k_groups >= kPrefetchDepth &&
                       (2 * blocks.nr + kFirstRows) * bytes <= caches().l2 * 3 / 4;
-  plan.fuses_b = plan.packs_b() && kernels.copies_b(call.K) && call.b_col == 1 && !l3_is_far() &&
+  plan.fuses_b = plan.packs_b() && kernels.copies_b(call.K) && call.b_col == 1 &&
+                 tuning().far_l3 == 0 &&
                  (plan.is_wide || std::min(call.N, plan.most_cols) > 4 * blocks.nr);
   const index_t room =
       plan.prefetches_b ? caches().l2 * 3 / 4 - 2 * blocks.nr * bytes : caches().l2 / 2;

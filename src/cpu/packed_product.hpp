@@ -31,10 +31,6 @@ constexpr index_t kAxpyTogether = 16;
 /// rows, leave prefetching to the hardware; and the number of rows of A that always do.
 constexpr index_t kFourHardwarePrefetched = 8, kHardwarePrefetched = 2, kMostPrefetching = 10;
 
-/// The prefetch distance in bytes for columns of B that are read together: by one thread, by
-/// several, and into L2, where L1 is small. Measured: bench/results/cpu/tuning.md.
-constexpr index_t kAheadSingleThreaded = 768, kAhead = 256, kAheadInL2 = 1024;
-
 /// A running product. One block of C at a time; within it, KC blocks of kc along K; within a KC
 /// block, tasks of mc x nc elements of C, which threads take one by one. A KC block begins when all
 /// tasks of the previous one are done, because it continues their sums.

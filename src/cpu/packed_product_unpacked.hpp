@@ -79,9 +79,8 @@ inline void Product<In, Out, Table>::run_unpacked(int worker, const Part& part) 
     micro.b_k = call_.b_col;
     micro.shifts = shifts(0);
     micro.prefetch_k = b_bytes() <= near_bytes() ? 0
-                       : caches().l1 < kLargeL1  ? kAheadInL2
-                       : call_.threads == 1      ? kAheadSingleThreaded
-                                                 : kAhead;
+                       : call_.threads == 1      ? tuning().dot_ahead_alone
+                                                 : tuning().dot_ahead;
     kernels_.dots[rows - 1](micro);
   } else {
     const index_t deep = rows < call_.M ? kAxpyTogether : part.k_groups;
@@ -104,11 +103,11 @@ inline void Product<In, Out, Table>::run_unpacked(int worker, const Part& part) 
 }
 
 /// May the axpy form prefetch the next rows of B into L2, in all of a task's columns? Only where
-/// L1 is small: see axpy().
+/// tuning().prefetches_in_order: see axpy().
 template <class In, class Out, class Table>
 inline bool Product<In, Out, Table>::prefetches_in_order(index_t cols) {
   const index_t bytes = kAxpyTogether * cols * static_cast<index_t>(sizeof(In));
-  return caches().l1 < kLargeL1 && bytes <= caches().l2 / 2;
+  return tuning().prefetches_in_order != 0 && bytes <= caches().l2 / 2;
 }
 
 /// A few rows of A, unpacked, in groups of at most MR. Each strip of columns stays in L2 for all
@@ -127,7 +126,8 @@ inline void Product<In, Out, Table>::run_strips(const Part& part,
   micro.prefetch_k =
       call_.M <= kMostPrefetching && b_bytes() > hardware_prefetched * caches().l2 ? 1 : 0;
   if (call_.M == 1)  // out of L2: see row_by_row()
-    micro.prefetch_k = caches().l1 < kLargeL1 && b_bytes() <= caches().l2 * 3 / 2 * call_.threads;
+    micro.prefetch_k =
+        tuning().prefetches_in_order != 0 && b_bytes() <= caches().l2 * 3 / 2 * call_.threads;
   for (index_t j = 0; j < cols; j += width) {
     micro.b = first.b + j;
     micro.cols = static_cast<int>(std::min(width, cols - j));
