@@ -26,7 +26,7 @@ namespace tessera::bench {
 namespace {
 
 /// Products that take each of the forms that the values decide on.
-constexpr const char* kSizes =
+constexpr const char* kEveryForm =
     "1x4096x4096,2x2048x2048,4x2048x2048,6x2000x2000,16x2000x2000,16x4096x4096,32x2048x2048,"
     "128x1000x1000,1x2048x2048-NT,4x2048x2048-NT,64,256,512,768,1024,256x4096x256,2000x2000x64";
 /// A candidate is kept if its products take at most this part of the time, and again.
@@ -158,7 +158,7 @@ cpu::Tuning best_tuning(const cpu::Tuning& start, const CompareTuning& compare,
 
 int tune_cpu(const shell::Context& context, const std::string& sizes, double seconds,
              const std::string& file) {
-  const auto shapes = parse_sizes(sizes.empty() ? kSizes : sizes);
+  const auto shapes = parse_sizes(sizes.empty() ? std::string(kEveryForm) : sizes);
   check_output(file, Overwrite::replace);
   const auto start = process::Clock::now();
   const cpu::Tuning before = cpu::tuning();

@@ -61,7 +61,7 @@ class OnACpu(harness.CommandTest):
         routes = [self.succeeds("explain", "--cpu", 900, 900, 3000, env={"TESSERA_CPU_TUNING": str(each)}).out for each in (narrow, wide)]
         self.assertNotEqual(*routes)
         file.write_text("panels = 3\n")
-        said = self.succeeds("explain", "--cpu", 8, 8, 8, env={"TESSERA_CPU_TUNING": str(file)}).err
+        said = self.succeeds("explain", "--cpu", 300, 300, 300, env={"TESSERA_CPU_TUNING": str(file)}).err
         self.assertRegex(said, r"^tessera: ignoring TESSERA_CPU_TUNING='.*cpu.txt': line 1: 'panels': expected a value of the packed path;")
 
     def test_what_it_needs(self):
