@@ -13,6 +13,20 @@
 
 namespace tessera::cli {
 
+namespace {
+
+int tune_this_cpu(const shell::Context& context, const bench::TuneRequest& request) {
+  if (request.dtype != "f32")
+    throw Error(Category::argument, cat("tune: --dtype ", request.dtype), "f32 on a CPU", {},
+                "its values serve all types");
+  if (request.cache.empty())
+    throw Error(Category::argument, "tune: --device cpu", "--cache FILE", {},
+                "TESSERA_CPU_TUNING=FILE then uses it");
+  return bench::tune_cpu(context, request.sizes, request.seconds, request.cache);
+}
+
+}  // namespace
+
 void add_tune(CLI::App& root, shell::Context& context) {
   auto request = std::make_shared<bench::TuneRequest>();
   CLI::App* app = shell::add_command(
@@ -45,15 +59,7 @@ void add_tune(CLI::App& root, shell::Context& context) {
   app->add_flag("--again", request->again, "Also measure known sizes again");
   shell::add_json_option(*app, context, "The results, as JSON");
   shell::on_run(*app, context, [&context, request] {
-    if (request->device == "cpu") {
-      if (request->dtype != "f32")
-        throw Error(Category::argument, cat("tune: --dtype ", request->dtype), "f32 on a CPU", {},
-                    "its values serve all types");
-      if (request->cache.empty())
-        throw Error(Category::argument, "tune: --device cpu", "--cache FILE", {},
-                    "TESSERA_CPU_TUNING=FILE then uses it");
-      return bench::tune_cpu(context, request->sizes, request->seconds, request->cache);
-    }
+    if (request->device == "cpu") return tune_this_cpu(context, *request);
     if (request->sizes.empty()) request->sizes = "1024:8192:x2";
     (void)bench::parse_sizes(request->sizes);
     require_product(shell::parse_types(request->dtype));
