@@ -23,7 +23,7 @@ LadderEntry entry_of_three_bf16() {
       {"three_bf16", "f32 as three bf16 each, six products of a warpgroup's units (Hopper)",
        ThreeBf16Tiles::tiles, false, is_f32_product, ThreeBf16Tiles::typed, Arithmetic::three_bf16},
       run_three_bf16,
-      "WarpgroupTiled",
+      "ThreeBf16Tiled",
       three_bf16_tile};
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "grouped_product.hpp"
-#include "tessera/kernels/pack_operand.hpp"
+#include "tessera/kernels/three_bf16.hpp"
 #include "warpgroup_operands.hpp"
 #include "waves.hpp"
 
@@ -23,9 +23,7 @@ template <int Typed, TileShape... Tiles>
 struct ThreeBf16Ladder<TileList<Typed, Tiles...>> {
   template <class Body>
   static void with_kernel(const TileShape& tile, const Body& body) {
-    (void)((tile == Tiles &&
-            (body(WarpgroupTiled<Tiles, cluster_of(Tiles), 0, Products::three_planes>{}), true)) ||
-           ...);
+    (void)((tile == Tiles && (body(ThreeBf16Tiled<Tiles>{}), true)) || ...);
   }
 };
 

@@ -16,7 +16,7 @@ import cases  # noqa: E402
 COMMAND = cases.options.build / "bin/tessera"
 ROW = re.compile(r"^TESSERA_LADDER(?:_UNITS)?\((\w+), (\w+), ", re.M)
 # The kernels without such a row: their classes.
-OTHERS = {"warpgroup": "WarpgroupTiled", "thin": "ThinTiled", "bulk_tiled": "BulkTiled", "three_bf16": "WarpgroupTiled"}
+OTHERS = {"warpgroup": "WarpgroupTiled", "thin": "ThinTiled", "bulk_tiled": "BulkTiled", "three_bf16": "ThreeBf16Tiled"}
 # A limit of the launch, which depends on the element type.
 OF_LAUNCH = "in shared storage of"
 
@@ -27,7 +27,6 @@ def classes():
 
 
 def header(kernel):
-    kernel = kernel.replace("three_bf16", "warpgroup")
     names = (f"include/tessera/kernels/{kernel}.hpp", f"include/tessera/kernels/{kernel}_tiled.hpp")
     return next(name for name in names if (cases.ROOT / name).exists()).removeprefix("include/")
 
@@ -92,8 +91,7 @@ class TileRules(unittest.TestCase):
         more = {"bulk_tiled": ", Major::k, Major::k"}  # what needs the most storage
         for kernel, tile in asked:
             shape = f"TileShape{{{initializer(kernel, tile)}}}"
-            others = f", cluster_of({shape}), 0, Products::three_planes" if kernel == "three_bf16" else more.get(kernel, "")
-            lines.append(f"static_assert(use<{classes()[kernel]}<{shape}{others}>>());")
+            lines.append(f"static_assert(use<{classes()[kernel]}<{shape}{more.get(kernel, '')}>>());")
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "tiles.cpp").write_text("\n".join(lines) + "\n")
             run = subprocess.run([cases.options.compiler, "-std=c++20", "-fsyntax-only", "-w", "-I", cases.ROOT / "include", "tiles.cpp"],
