@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """scripts/gpu without a GPU: what it refuses; and with programs that only speak like CUDA's tools, what it does not believe."""
 import json
+import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
 import tarfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import cases  # noqa: E402
@@ -158,6 +160,28 @@ class GpuScript(GpuMachine):
         self.assertEqual(self.gpu("primitives", "test", "ladder").returncode, 0)
         self.assertEqual([record["step"] for record in self.records()], [*first, "again-p3", "again-p6", "again-bf16-4096", "unit_bits", "tests",
                                                                          "ladder"])
+
+    def test_a_call_that_is_killed_leaves_nothing_running_and_the_next_one_goes_on(self):
+        self.pretend(test=f"[ -e child ] || {{ echo $$ > child; exec sleep 300; }}; echo '{PASSED}'")
+        call = subprocess.Popen([self.root / "scripts/gpu", "primitives", "sanitize"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                env={**os.environ, "PATH": f"{self.root}/fakes:{os.environ['PATH']}"})
+        child = self.root / "child"
+        while not child.exists() or not child.read_text():
+            self.assertIsNone(call.poll())
+            time.sleep(0.02)
+        call.kill()
+        call.wait()
+        for _ in range(250):
+            if not pathlib.Path("/proc", child.read_text().strip(), "exe").exists():
+                break
+            time.sleep(0.02)
+        else:
+            self.fail("the step outlived the call")
+        first = [record["step"] for record in self.records()]
+        self.assertEqual(first, [f"p{i}" for i in range(1, 12)])
+        self.assertEqual(self.gpu("primitives", "sanitize").returncode, 0)
+        self.assertEqual([record["step"] for record in self.records()], [*first, "again-p3", "again-p6", "again-bf16-4096", "unit_bits", "memcheck",
+                                                                         "racecheck", "initcheck", "synccheck"])
 
     def test_what_a_benchmark_had_when_its_time_was_over_is_kept(self):
         self.pretend(tessera=TESSERA + "\ntrap 'exit 143' TERM; sleep 30 & wait")
