@@ -16,7 +16,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 RECORDS = ROOT / "bench/results/gpu/records.jsonl"
 TABLE = ROOT / "src/matmul/shipped_tuning.inc"
-KEPT = ("algorithm", "tile", "seconds", "peer", "peer_seconds", "slower")  # beside the product
+KEPT = ("algorithm", "tile", "parts", "seconds", "peer", "peer_seconds", "slower")  # beside the product
 MEASURED = ("clock_mhz", "watts", "limits")
 TOP = "// Written by scripts/tuned_table.py from bench/results/gpu/records.jsonl; do not edit.\n"
 

@@ -98,7 +98,7 @@ class CudaBench : public BenchDevice {
   void spoil_results() override;
   void copy_results_to(const SharedOperands& shared) override;
 
-  Call kernel(const std::string& algorithm, const TileShape& tile) override;
+  Call kernel(const Candidate& who) override;
   Call peer(const std::string& name) override;
   double run(const Call& call, index_t count) override;
   bool hangs() const override { return hangs_; }
@@ -222,10 +222,11 @@ void CudaBench::copy_results_to(const SharedOperands& shared) {
   stream_.synchronize();
 }
 
-BenchDevice::Call CudaBench::kernel(const std::string& algorithm, const TileShape& tile) {
+BenchDevice::Call CudaBench::kernel(const Candidate& who) {
   Options options;
-  options.algorithm = algorithm;
-  options.tile = tile;
+  options.algorithm = who.algorithm;
+  options.tile = who.tile;
+  options.parts = who.parts;
   options.device = name();
   return [this, plan = make_plan(problem_of(case_), options)](index_t number) {
     const Problem& p = plan.problem;

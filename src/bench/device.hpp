@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "contestant.hpp"
-#include "tessera/matmul/plan.hpp"
+#include "tessera/matmul/tuning.hpp"
 
 namespace tessera::bench {
 
@@ -53,9 +53,9 @@ class BenchDevice {
   /// Starts the loaded case's product on one of the sets and returns immediately.
   using Call = std::function<void(index_t set)>;
   /// Both throw Error if there is no such product.
-  virtual Call kernel(const std::string& algorithm, const TileShape& tile) = 0;
+  virtual Call kernel(const Candidate& who) = 0;
   /// With its default tile, or the automatic choice.
-  Call algorithm(const std::string& name) { return kernel(name, {}); }
+  Call algorithm(const std::string& name) { return kernel({name, {}, 0}); }
   virtual Call peer(const std::string& name) = 0;
   /// Starts this many calls, each on the next set, waits for them, and returns their total time in
   /// seconds, by the device's clock. Throws Error(kernel) if they do not end: then hangs().

@@ -45,10 +45,10 @@ class OpenClBench : public BenchDevice {
   }
   void copy_results_to(const SharedOperands&) override {}  // they are there
 
-  Call kernel(const std::string& algorithm, const TileShape& tile) override {
+  Call kernel(const Candidate& who) override {
     Options options;
-    options.algorithm = algorithm;
-    options.tile = tile;
+    options.algorithm = who.algorithm;
+    options.tile = who.tile;
     options.device = name_;
     return [this, plan = make_plan(problem_of(case_), options)](index_t) {
       for (index_t i = 0; i < case_.shape.batch; ++i)

@@ -100,8 +100,9 @@ void print_results(const shell::Context& context, const std::vector<Result>& res
                       {"of", shell::Align::right, 3}});
   for (const auto& [shape, found] : results) {
     const TunedProduct& p = found.product;
-    table.add({to_string(shape), p.best.algorithm, to_string(p.best.tile), time_text(p.seconds),
-               short_number(tflops(p)),
+    table.add({to_string(shape), p.best.algorithm,
+               cat(to_string(p.best.tile), p.best.parts == 1 ? "" : cat(" in ", p.best.parts)),
+               time_text(p.seconds), short_number(tflops(p)),
                p.peer.empty() ? "" : fmt::format("{:.2f} {}", p.peer_seconds / p.seconds, p.peer),
                std::to_string(found.candidates)});
   }

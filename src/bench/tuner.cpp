@@ -30,10 +30,6 @@ struct TimeIsOver {};
 /// Candidates that lost and are kept with their times.
 constexpr std::size_t kSlowerKept = 4;
 
-std::string text_of(const Candidate& who) {
-  return who.tile == TileShape{} ? who.algorithm : cat(who.algorithm, " ", to_string(who.tile));
-}
-
 double median(const std::vector<double>& values) { return summarize(values).median; }
 
 }  // namespace
@@ -107,7 +103,7 @@ bool Tuner::is_right(const Judge& judge, Runner& runner,
     if (device_.hangs()) out.hanging = runner.who;
     const bool offered = error.category() != Category::unavailable || device_.hangs();
     if (offered || runner.who.tile != TileShape{})
-      out.refused.push_back(cat(text_of(runner.who), ": ", error.what()));
+      out.refused.push_back(cat(to_string(runner.who), ": ", error.what()));
     return false;
   }
 }
@@ -121,7 +117,7 @@ void Tuner::verify(const BenchCase& now, const std::vector<Candidate>& candidate
   for (const Candidate& who : candidates) {
     Runner runner{who};
     if (is_right(
-            judge, runner, [&] { return device_.kernel(who.algorithm, who.tile); }, out))
+            judge, runner, [&] { return device_.kernel(who); }, out))
       runners_.push_back(std::move(runner));
     if (out.hanging) return;
   }

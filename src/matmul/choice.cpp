@@ -46,15 +46,16 @@ Choice choose_on_cpu(const Problem& p, int threads) {
                 measured);
 }
 
-/// `warpgroup` in this tile, or with its K in parts if that is expected to be clearly faster: where
-/// C has few tiles.
-Choice choose_parts(const Problem& p, const TileShape& tile, std::string_view reason,
-                    int asked_parts, const Device& device) {
-  Choice choice{"warpgroup", tile, std::string(reason), "expected to be slower"};
+/// `warpgroup` or `thin` in this tile, or with its K in parts if that is expected to be clearly
+/// faster: where C has few tiles.
+Choice choose_parts(const Problem& p, Choice choice, int asked_parts, const Device& device) {
   const int known = cuda::abilities(device.number()).multiprocessors;
   const int multiprocessors = known > 0 ? known : kHopperMultiprocessors;
-  const TileAndParts split = fastest_parts(p, multiprocessors);
-  const double whole = expected_clocks(std::span(&p, 1), tile, 1, multiprocessors);
+  const bool is_thin = choice.algorithm == "thin";
+  const TileAndParts split = is_thin ? fastest_thin_parts(p, choice.tile, multiprocessors)
+                                     : fastest_parts(p, multiprocessors);
+  const double whole = is_thin ? expected_thin_clocks(p, choice.tile, 1, multiprocessors)
+                               : expected_clocks(std::span(&p, 1), choice.tile, 1, multiprocessors);
   constexpr double clearly = 0.8;
   if (asked_parts == 0 && split.parts > 1 && split.clocks < clearly * whole) {
     choice.tile = split.tile, choice.parts = split.parts;
@@ -73,7 +74,9 @@ Choice choose_for_bytes(const Problem& p, int asked_parts, const Device& device)
   const auto tile = [&](std::string_view name) { return find_algorithm(name).tiles_of(p.in)[0]; };
   const std::string why = why_not("warpgroup");
   if (why.empty())
-    return choose_parts(p, tile("warpgroup"), "a warpgroup's matrix units", asked_parts, device);
+    return choose_parts(
+        p, {"warpgroup", tile("warpgroup"), "a warpgroup's matrix units", "expected to be slower"},
+        asked_parts, device);
   if (why_not("tensor_core").empty())
     return {"tensor_core", tile("tensor_core"), "matrix units: bytes, sums in i32",
             "expected to be slower"};
@@ -95,8 +98,10 @@ Choice choose_on_cuda(const Problem& p, int asked_parts, const Device& device) {
   const bool is_half = ceil_div(large, index_t{64}) < 96;
   if (has_units && small <= 32 && why_no_thin_operands(p, nullptr, nullptr).empty()) {
     const std::size_t columns = small <= 8 ? 0 : small <= 16 ? 1 : 2;
-    return taking("thin", "a thin product: the large matrix streams past it, once",
-                  columns + (is_half ? 4 : 0));
+    return choose_parts(p,
+                        taking("thin", "a thin product: the large matrix streams past it, once",
+                               columns + (is_half ? 4 : 0)),
+                        asked_parts, device);
   }
   if (small < 32)
     return taking("coalescing", "a thin product: every element of the large matrix is used once");
@@ -114,9 +119,9 @@ Choice choose_on_cuda(const Problem& p, int asked_parts, const Device& device) {
                              : blocks(128, 128) >= 200  ? 2
                              : blocks(128, 64) >= 100   ? 3
                                                         : 4;
-    return choose_parts(p, find_algorithm("warpgroup").tiles[tile],
-                        "a warpgroup's matrix units: 16-bit elements, sums in f32", asked_parts,
-                        device);
+    return choose_parts(
+        p, taking("warpgroup", "a warpgroup's matrix units: 16-bit elements, sums in f32", tile),
+        asked_parts, device);
   }
   if (p.in == DType::f64 && p.out == DType::f64)
     return taking("tensor_core", "matrix units: for f64 the same chain of multiply-adds");
@@ -183,8 +188,8 @@ Choice choose_by_tile(const Problem& p, const TileShape& wanted, const Device& d
 }
 
 /// A result of tuning, if it is usable.
-std::optional<Choice> choose_tuned(const Tuning& tuning, const Problem& p, const Device& device,
-                                   std::string_view reason) {
+std::optional<Choice> choose_tuned(const Tuning& tuning, const Problem& p, int asked_parts,
+                                   const Device& device, std::string_view reason) {
   const TunedProduct* const found = tuning.find(p);
   if (found == nullptr) return std::nullopt;
   for (const auto& entry : ladder()) {
@@ -195,9 +200,12 @@ std::optional<Choice> choose_tuned(const Tuning& tuning, const Problem& p, const
       continue;
     Choice out{entry.algorithm.name, tile, std::string(reason), "slower where it was measured",
                found->slower};
+    if (asked_parts == 0 && has_parts(out.algorithm, p.in, tile)) out.parts = found->best.parts;
     for (const auto& [who, times] : found->slower) {
       if (who.algorithm == out.algorithm)
-        out.reason += cat("; ", to_string(who.tile), ": ", times, " of its time");
+        out.reason +=
+            cat("; ", to_string(who.tile), who.parts == 1 ? "" : cat(" in ", who.parts, " parts"),
+                ": ", times, " of its time");
     }
     return out;
   }
@@ -207,7 +215,7 @@ std::optional<Choice> choose_tuned(const Tuning& tuning, const Problem& p, const
 }  // namespace
 
 Choice choose(const Problem& p, const Options& options, const Device& device) {
-  if (options.parts > 1) {  // only `warpgroup` has parts
+  if (options.parts > 1) {  // of the kernels with parts, the one for any shape
     const LadderEntry& entry = find_entry("warpgroup");
     const TileShape wanted = options.tile == TileShape{} ? group_tiles(p.in)[0] : options.tile;
     return {"warpgroup",
@@ -219,11 +227,11 @@ Choice choose(const Problem& p, const Options& options, const Device& device) {
   }
   if (options.tile != TileShape{}) return choose_by_tile(p, options.tile, device);
   const std::string name = to_string(device);
-  if (const auto tuned = choose_tuned(tuning_of(name).tuning, p, device,
+  if (const auto tuned = choose_tuned(tuning_of(name).tuning, p, options.parts, device,
                                       "the fastest of this product by 'tessera tune'"))
     return *tuned;
   if (device.kind() == DeviceKind::cuda) {
-    const auto shipped = choose_tuned(shipped_tuning(name), p, device,
+    const auto shipped = choose_tuned(shipped_tuning(name), p, options.parts, device,
                                       "the fastest of this product on such a device");
     return shipped ? *shipped : choose_on_cuda(p, options.parts, device);
   }

@@ -23,7 +23,7 @@ struct CudaCall {
   const void* B;
   void* C;
   const void* bias;
-  int parts = 1;                   ///< of K, for `warpgroup`
+  int parts = 1;                   ///< of K, for `warpgroup` and `thin`
   const void* packed_b = nullptr;  ///< planes of B, for `three_bf16`
 };
 

@@ -1,9 +1,10 @@
 // `thin` for CUDA (kernels/thin_tiled.hpp). A device without a warpgroup's units, and operands that
 // bulk copies cannot read, get `tensor_core`.
 #include "cuda/abilities.hpp"
+#include "cuda/scratch.hpp"
 #include "cuda_ladder.hpp"
+#include "cuda_launcher.cuh"
 #include "ladder.hpp"
-#include "tessera/cuda/launch.cuh"
 #include "tessera/cuda/tensor_map.hpp"
 #include "thin_operands.hpp"
 
@@ -14,14 +15,14 @@ namespace {
 template <class In, class Out>
 void run_typed(const CudaCall& call) {
   const Problem& p = call.problem;
-  ThinLadder<ThinTiles>::with_kernel(p, call.tile, [&]<class Kernel>(const Kernel& kernel) {
-    with_thin_operands<Kernel, In, Out>(
-        p, call.A, call.B, call.C, call.bias, cuda::tensor_map,
-        [&](const auto& L, const auto& S, const auto& C) {
-          cuda::launch(call.stream, Kernel::grid(std::max(p.M, p.N), std::min(p.M, p.N)), kernel, L,
-                       S, C);
-        });
-  });
+  const GroupedProduct product{p, call.A, call.B, call.C, call.bias};
+  const index_t bytes = bytes_of_parts(p, call.parts);
+  if (bytes == 0)
+    return run_thin_by<In, Out>(product, call.tile, 1, nullptr, cuda::tensor_map,
+                                launcher(call.stream));
+  const cuda::Scratch sums(static_cast<std::size_t>(bytes), call.stream);
+  run_thin_by<In, Out>(product, call.tile, call.parts, sums.data(), cuda::tensor_map,
+                       launcher(call.stream));
 }
 
 }  // namespace

@@ -7,13 +7,14 @@
 #include <string_view>
 
 #include "tessera/layout/int_tuple.hpp"
+#include "waves.hpp"
 
 namespace tessera::detail {
 
 namespace {
 
-constexpr double kSms = 132, kClock = 1.75e9, kUnitClock = 1.6e9;  // under load
-constexpr double kMemory = 4.07e12, kL2 = 7.7e12;                  // bytes a second
+constexpr double kSms = kHopperMultiprocessors, kClock = 1.75e9, kUnitClock = 1.6e9;  // under load
+constexpr double kMemory = 4.07e12, kL2 = 7.7e12;  // bytes a second
 constexpr double kLaunch = 2.5e-6;
 constexpr double kFill = 1500, kEpilogue = 1000;  // clocks: of the first tiles, of each tile of C
 
@@ -78,14 +79,6 @@ double clocks_of_tensor_core(const Problem& p, const TileShape& t) {
   return kFill + rounds * resident * t.bm * t.bn * static_cast<double>(p.K) / rate;
 }
 
-/// The large operand streams past the small one, split along K until all multiprocessors read.
-double clocks_of_thin(const Problem& p, const TileShape& t) {
-  const index_t large = std::max(p.M, p.N), small = std::min(p.M, p.N);
-  const double depths = static_cast<double>(p.K) * size_of(p.in) / 32;
-  const double steps = blocks(large, t.bm) * blocks(small, t.bn) * depths / kSms;
-  return 2 * kFill + steps * std::max(clocks_of_unit(t.bn), clocks_of_l2((t.bm + t.bn) * 32.0));
-}
-
 }  // namespace
 
 double modelled_seconds(const Problem& p, const Candidate& who) {
@@ -93,8 +86,12 @@ double modelled_seconds(const Problem& p, const Candidate& who) {
   const double b = static_cast<double>(p.K) * static_cast<double>(p.N) * size_of(p.type_of_b());
   const double c = static_cast<double>(p.M) * static_cast<double>(p.N) * size_of(p.out);
   double seconds = 0;
-  if (who.algorithm == "warpgroup") seconds = clocks_on_warpgroups(p, who.tile) / kUnitClock;
-  else if (who.algorithm == "thin") seconds = clocks_of_thin(p, who.tile) / kUnitClock;
+  if (who.algorithm == "thin")
+    seconds = expected_thin_clocks(p, who.tile, who.parts, kHopperMultiprocessors) / kUnitClock;
+  else if (who.parts > 1)
+    seconds =
+        expected_clocks(std::span(&p, 1), who.tile, who.parts, kHopperMultiprocessors) / kUnitClock;
+  else if (who.algorithm == "warpgroup") seconds = clocks_on_warpgroups(p, who.tile) / kUnitClock;
   else if (who.algorithm == "tensor_core")
     seconds = clocks_of_tensor_core(p, who.tile) / kUnitClock;
   else seconds = clocks_on_cores(p, who) / kClock;

@@ -23,7 +23,7 @@ struct LadderCall {
   void* C;
   const void* bias;
   Arithmetic arithmetic = Arithmetic::chain;  ///< for `packed`
-  int parts = 1;                              ///< of K, for `warpgroup`
+  int parts = 1;                              ///< of K, for `warpgroup` and `thin`
 };
 
 /// One compiled kernel.

@@ -1,5 +1,7 @@
 // `thin`, compiled for the types that matrix units take and its tiles (kernels/thin_tiled.hpp).
 // Operands that bulk copies cannot read are multiplied by `tensor_core`.
+#include <vector>
+
 #include "ladder.hpp"
 #include "thin_operands.hpp"
 
@@ -28,14 +30,11 @@ namespace {
 template <class In, class Out>
 void run_thin_typed(const LadderCall& call) {
   const Problem& p = call.problem;
-  ThinLadder<ThinTiles>::with_kernel(p, call.tile, [&]<class Kernel>(const Kernel& kernel) {
-    LaunchConfig config = call.config;
-    config.grid = Kernel::grid(std::max(p.M, p.N), std::min(p.M, p.N));
-    config.block = Kernel::block;
-    with_thin_operands<Kernel, In, Out>(
-        p, call.A, call.B, call.C, call.bias, software_map,
-        [&](const auto& L, const auto& S, const auto& C) { launch(config, kernel, L, S, C); });
-  });
+  using Sum = Accumulator<Out>;
+  std::vector<Sum> sums(static_cast<std::size_t>(bytes_of_parts(p, call.parts)) / sizeof(Sum));
+  run_thin_by<In, Out>({p, call.A, call.B, call.C, call.bias}, call.tile, call.parts,
+                       sums.empty() ? nullptr : sums.data(), software_map,
+                       engine_launcher(call.config));
 }
 
 }  // namespace

@@ -159,14 +159,14 @@ void check_parts(const Plan& plan) {
     throw Error(Category::argument, "plan: the number of parts of K is out of range",
                 cat("1 to ", detail::kMostTogether), cat(plan.parts));
   if (plan.parts == 1) return;
+  if (detail::has_parts(plan.algorithm, plan.problem.in, plan.tile)) return;
   if (plan.algorithm != "warpgroup")
     throw Error(Category::argument, cat("plan: ", plan.algorithm, " does not split K into parts"),
-                "algorithm warpgroup, or one part");
+                "algorithm warpgroup or thin, or one part");
   const auto tiles = detail::group_tiles(plan.problem.in);
-  if (std::find(tiles.begin(), tiles.end(), plan.tile) == tiles.end())
-    throw Error(Category::argument,
-                cat("plan: tile ", to_string(plan.tile), " is not compiled for parts of K"),
-                cat(to_string(tiles[0]), " or ", to_string(tiles[1])));
+  throw Error(Category::argument,
+              cat("plan: tile ", to_string(plan.tile), " is not compiled for parts of K"),
+              cat(to_string(tiles[0]), " or ", to_string(tiles[1])));
 }
 
 }  // namespace
@@ -256,6 +256,18 @@ namespace {
 /// A candidate that the model takes for this many times as slow as the best is not measured.
 constexpr double kHopeless = 2;
 
+/// The parts of K of a candidate whose K is whole that the model expects to be faster, else 1.
+int promising_parts(const Problem& p, const Candidate& who) {
+  if (!detail::has_parts(who.algorithm, p.in, who.tile)) return 1;
+  constexpr int sms = detail::kHopperMultiprocessors;
+  const bool is_thin = who.algorithm == "thin";
+  const detail::TileAndParts split =
+      is_thin ? detail::fastest_thin_parts(p, who.tile, sms) : detail::fastest_parts(p, sms);
+  const double whole = is_thin ? detail::expected_thin_clocks(p, who.tile, 1, sms)
+                               : detail::expected_clocks(std::span(&p, 1), who.tile, 1, sms);
+  return split.tile == who.tile && split.clocks < whole ? split.parts : 1;
+}
+
 }  // namespace
 
 std::vector<Candidate> candidates_for(const Problem& problem, const std::string& device) {
@@ -273,6 +285,10 @@ std::vector<Candidate> candidates_for(const Problem& problem, const std::string&
     }
   }
   if (!on_cuda) return out;
+  for (std::size_t i = 0, whole = out.size(); i < whole; ++i) {
+    if (const int parts = promising_parts(problem, out[i]); parts > 1)
+      out.push_back({out[i].algorithm, out[i].tile, parts});
+  }
   std::vector<std::pair<double, Candidate>> timed;
   for (const Candidate& each : out)
     timed.emplace_back(detail::modelled_seconds(problem, each), each);
@@ -290,10 +306,12 @@ namespace {
 std::string why_slower(const Plan& plan, const detail::Choice& choice, const Algorithm& other) {
   for (const auto& [who, times] : choice.slower) {
     if (who.algorithm == other.name)
-      return cat("measured at ", times, " of its time, with tile ", to_string(who.tile));
+      return cat("measured at ", times, " of its time, with tile ", to_string(who.tile),
+                 who.parts == 1 ? "" : cat(", K in ", who.parts, " parts"));
   }
   if (!plan.device.starts_with("cuda")) return std::string(choice.others);
-  const double chosen = detail::modelled_seconds(plan.problem, {plan.algorithm, plan.tile});
+  const double chosen =
+      detail::modelled_seconds(plan.problem, {plan.algorithm, plan.tile, plan.parts});
   double best = HUGE_VAL;
   for (const TileShape& tile : other.tiles_of(plan.problem.in))
     best = std::min(best, detail::modelled_seconds(plan.problem, {std::string(other.name), tile}));

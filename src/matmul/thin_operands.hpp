@@ -2,11 +2,15 @@
 // Private to src/matmul.
 #pragma once
 
+#include <algorithm>
+
 #include "bulk_maps.hpp"
 #include "ladder_tiles.hpp"
 #include "operands.hpp"
+#include "parts_of_k.hpp"
 #include "tessera/kernels/thin_tiled.hpp"
 #include "tessera/ops/bulk_matrix.hpp"
+#include "waves.hpp"
 
 namespace tessera::detail {
 
@@ -48,5 +52,29 @@ struct ThinLadder<TileList<Typed, Tiles...>> {
     (void)((tile == Tiles && (body(ThinTiled<Tiles>{}), true)) || ...);
   }
 };
+
+/// The product by one of them; with its K in parts where `sums` has bytes_of_parts().
+/// launch(grid, kernel, arguments...) on any engine.
+template <class In, class Out, class Make, class Launch>
+void run_thin_by(const GroupedProduct& product, const TileShape& tile, int parts, void* sums,
+                 const Make& make, const Launch& launch) {
+  const Problem& p = product.problem;
+  const index_t large = std::max(p.M, p.N), small = std::min(p.M, p.N);
+  ThinLadder<ThinTiles>::with_kernel(p, tile, [&]<class Kernel>(Kernel kernel) {
+    const index_t along = part_of_k(p, parts);
+    const int used = sums == nullptr ? 1 : static_cast<int>(ceil_div(p.K, along));
+    const auto start = [&](const auto& L, const auto& S, const auto& C) {
+      launch(Kernel::grid(large, small, used), kernel, L, S, C);
+    };
+    if (sums == nullptr)
+      return with_thin_operands<Kernel, In, Out>(p, product.A, product.B, product.C, product.bias,
+                                                 make, start);
+    using Sum = Accumulator<Out>;
+    kernel.k_tiles_of_part = static_cast<int>(along) / Kernel::template depth<In>;
+    const GroupedProduct to = sums_of<Sum>(product, sums);
+    with_thin_operands<Kernel, In, Sum>(to.problem, to.A, to.B, to.C, nullptr, make, start);
+    sum_parts<In, Out>(product, used, sums, launch);
+  });
+}
 
 }  // namespace tessera::detail

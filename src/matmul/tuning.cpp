@@ -51,19 +51,24 @@ TunedOn parse_where(std::string_view line) {
   return out;
 }
 
-/// "pipelined,64x128x16/8x8,1.25;..."
+/// "pipelined,64x128x16/8x8,1.25;...", and of K in parts ",8" behind it.
 std::vector<SlowerCandidate> parse_slower(std::string_view text) {
   std::vector<SlowerCandidate> out;
   while (!text.empty()) {
     const std::string_view one = text.substr(0, text.find(';'));
     text.remove_prefix(std::min(text.size(), one.size() + 1));
     const auto first = one.find(','), second = one.find(',', first + 1);
+    const auto third = std::min(one.size(), one.find(',', second + 1));
     if (second == one.npos)
       throw Error(Category::argument, "tuning: cannot read 'slower'", "NAME,TILE,TIMES;...",
                   printable(one));
-    out.push_back(
-        {{std::string(one.substr(0, first)), parse_tile(one.substr(first + 1, second - first - 1))},
-         detail::parse_number<double>(one.substr(second + 1), "tuning", "slower")});
+    SlowerCandidate& each = out.emplace_back();
+    each.who.algorithm = one.substr(0, first);
+    each.who.tile = parse_tile(one.substr(first + 1, second - first - 1));
+    each.times = detail::parse_number<double>(one.substr(second + 1, third - second - 1), "tuning",
+                                              "slower");
+    if (third < one.size())
+      each.who.parts = detail::parse_number<int>(one.substr(third + 1), "tuning", "slower");
   }
   return out;
 }
@@ -79,6 +84,7 @@ void add_line(Tuning& to, std::string_view line) {
   for (const auto& [key, value] : detail::parse_fields(line, "tuning")) {
     if (key == "algorithm") out.best.algorithm = value;
     else if (key == "tile") out.best.tile = parse_tile(value);
+    else if (key == "parts") out.best.parts = detail::parse_number<int>(value, "tuning", key);
     else if (key == "seconds") out.seconds = number(value, key);
     else if (key == "peer") out.peer = value;
     else if (key == "peer_seconds") out.peer_seconds = number(value, key);
@@ -95,7 +101,8 @@ void add_line(Tuning& to, std::string_view line) {
 }
 
 std::string line_of(const Problem& problem, const Candidate& who) {
-  return cat(to_string(problem), " algorithm=", who.algorithm, " tile=", to_string(who.tile));
+  return cat(to_string(problem), " algorithm=", who.algorithm, " tile=", to_string(who.tile),
+             who.parts == 1 ? "" : cat(" parts=", who.parts));
 }
 
 /// The cache, or a folder for all users where there is none.
@@ -126,6 +133,11 @@ ReadTuning tuning_for(const std::string& device) {
 
 }  // namespace
 
+std::string to_string(const Candidate& who) {
+  return cat(who.algorithm, who.tile == TileShape{} ? "" : cat(" ", to_string(who.tile)),
+             who.parts == 1 ? "" : cat(" in ", who.parts, " parts"));
+}
+
 TunedOn tuned_on(const std::string& device) {
   if (device == "cpu") return {"cpu", "", "", TESSERA_VERSION};
   const Device named = Device::parse(device);
@@ -152,7 +164,8 @@ bool Tuning::hangs(const Problem& problem, const Candidate& candidate) const {
   return std::any_of(hanging.begin(), hanging.end(), [&](const HangingCandidate& each) {
     // By text: a parsed tile does not say whether its second part is of a warp or of a thread.
     return each.who.algorithm == candidate.algorithm &&
-           to_string(each.who.tile) == to_string(candidate.tile) && each.problem.in == problem.in &&
+           to_string(each.who.tile) == to_string(candidate.tile) &&
+           each.who.parts == candidate.parts && each.problem.in == problem.in &&
            each.problem.out == problem.out && each.problem.type_of_b() == problem.type_of_b();
   });
 }
@@ -172,7 +185,8 @@ std::string to_string(const Tuning& tuning) {
           cat(" clock_mhz=", each.clock_hz * 1e-6, " watts=", each.watts, " limits=", each.limits);
     std::string slower;
     for (const auto& [who, times] : each.slower)
-      slower += cat(slower.empty() ? "" : ";", who.algorithm, ",", to_string(who.tile), ",", times);
+      slower += cat(slower.empty() ? "" : ";", who.algorithm, ",", to_string(who.tile), ",", times,
+                    who.parts == 1 ? "" : cat(",", who.parts));
     out += cat(slower.empty() ? "" : " slower=", slower, "\n");
   }
   for (const auto& each : tuning.hanging)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "grouped_product.hpp"
+#include "parts_of_k.hpp"
 #include "warpgroup_operands.hpp"
 #include "waves.hpp"
 
@@ -52,8 +53,8 @@ void run_group(std::span<const GroupedProduct> products, const TileShape& tile, 
   });
 }
 
-/// A product with its K in parts, each with a C of its own in `sums`, which are then added in their
-/// order. run(products) runs a group of In into Sum, launch(grid, kernel, arguments...) a kernel.
+/// A product with its K in parts, each a product of a group, whose sums are then added.
+/// run(products) runs a group of In into Sum, launch(grid, kernel, arguments...) a kernel.
 template <class In, class Out, class Run, class Launch>
 void run_in_parts(const GroupedProduct& product, int parts, void* sums, const Run& run,
                   const Launch& launch) {
@@ -62,21 +63,15 @@ void run_in_parts(const GroupedProduct& product, int parts, void* sums, const Ru
   const index_t along = part_of_k(p, parts), bytes = size_of(p.in);
   std::vector<GroupedProduct> all;
   for (index_t k = 0; k < p.K; k += along) {
-    GroupedProduct part = product;
-    Problem& q = part.problem;
-    q.out = dtype_of<Sum>(), q.K = std::min(along, p.K - k), q.c = {p.N, 1};
-    q.alpha = 1, q.beta = 0, q.epilogue = {};
+    GroupedProduct part =
+        sums_of<Sum>(product, static_cast<Sum*>(sums) + std::ssize(all) * p.M * p.N);
+    part.problem.K = std::min(along, p.K - k);
     part.A = static_cast<const char*>(product.A) + k * p.a.col * bytes;
     part.B = static_cast<const char*>(product.B) + k * p.b.row * bytes;
-    part.C = static_cast<Sum*>(sums) + std::ssize(all) * p.M * p.N;
     all.push_back(part);
   }
   run(std::span<const GroupedProduct>(all));
-  with_operands<In, Out>(p, product.A, product.B, product.C, product.bias,
-                         [&](const auto&, const auto&, const auto& C) {
-                           launch(SumParts::grid(p.M, p.N), SumParts{static_cast<int>(all.size())},
-                                  static_cast<const Sum*>(sums), C);
-                         });
+  sum_parts<In, Out>(product, static_cast<int>(all.size()), sums, launch);
 }
 
 }  // namespace tessera::detail

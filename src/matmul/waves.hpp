@@ -1,9 +1,10 @@
-// The expected time of products of `warpgroup` on Hopper: how many tiles of C there are for each
-// multiprocessor, and how long one takes. By it the default choice takes the tile of a group and
-// the parts of K. Private to src/matmul.
+// The expected time of products of `warpgroup` and `thin` on Hopper: how many tiles of C there are
+// for each multiprocessor, and how long one takes. By it the default choice takes the tile of a
+// group and the parts of K. Private to src/matmul.
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "tessera/kernels/tile_shape.hpp"
 #include "tessera/matmul/problem.hpp"
@@ -31,6 +32,9 @@ index_t plane_bytes(const Problem& p, index_t rows);
 double expected_clocks(std::span<const Problem> products, const TileShape& tile, int parts,
                        int multiprocessors);
 
+/// Has a kernel in this tile parts of K?
+bool has_parts(std::string_view algorithm, DType in, const TileShape& tile);
+
 struct TileAndParts {
   TileShape tile;
   int parts = 1;
@@ -40,5 +44,10 @@ struct TileAndParts {
 TileAndParts fastest_group_tile(std::span<const Problem> products, int multiprocessors);
 /// The fastest expected division of K into more than one part; parts = 1 where none is possible.
 TileAndParts fastest_parts(const Problem& p, int multiprocessors);
+
+/// The same of `thin` in one tile.
+double expected_thin_clocks(const Problem& p, const TileShape& tile, int parts,
+                            int multiprocessors);
+TileAndParts fastest_thin_parts(const Problem& p, const TileShape& tile, int multiprocessors);
 
 }  // namespace tessera::detail

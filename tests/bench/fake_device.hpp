@@ -62,8 +62,8 @@ class FakeDevice : public BenchDevice {
     }
     std::memcpy(shared.C(0).data, C(0), bytes);
   }
-  Call kernel(const std::string& name, const TileShape& tile) override {
-    return call(tile == TileShape{} ? name : cat(name, " ", to_string(tile)));
+  Call kernel(const Candidate& who) override {
+    return call(to_string(Candidate{who.algorithm, who.tile, std::max(who.parts, 1)}));
   }
   Call peer(const std::string& name) override { return call(name); }
   double run(const Call& call, index_t count) override {

@@ -108,6 +108,14 @@ TEST_F(GpuBatch, PartsOfKHaveTheBitsOfTheEngine) {
     matmul(x.A.view(), x.B.view(), x.C.view(), 1, 0, options);
     expect_same_bits(got, x.C, to_string(plan));
   }
+  for (const int parts : {2, 7, 32}) {
+    OnBoth<bf16, float> x({17, 1000, 4096}, false, true, stream);
+    const Options options{.algorithm = "thin", .parts = parts};
+    const Plan plan = cuda::matmul(x.a.view(), x.b.view(), x.c.view(), stream, 1, 0, options);
+    const auto got = x.result(stream);
+    matmul(x.A.view(), x.B.view(), x.C.view(), 1, 0, options);
+    expect_same_bits(got, x.C, to_string(plan));
+  }
 }
 
 TEST_F(GpuBatch, ThreeBf16HasTheBitsOfTheEngineAlsoPacked) {

@@ -121,6 +121,20 @@ TEST(CudaParts, AreChosenWhereCHasFewTiles) {
   });
 }
 
+TEST(CudaParts, AreChosenWhereAThinProductHasFewTiles) {
+  with_devices(9, [] {
+    const Plan few = plan_of("m=16 n=1024 k=4096 in=bf16");
+    EXPECT_EQ(few.algorithm, "thin");
+    EXPECT_EQ(few.parts, 4);
+    EXPECT_EQ(few.workspace_bytes, few.parts * 16 * 1024 * 4);
+    EXPECT_THAT(few.reason, HasSubstr("K in 4 parts, as C has few tiles"));
+    EXPECT_EQ(plan_of("m=16 n=1024 k=4096 in=bf16", {.device = "cuda", .parts = 1}).parts, 1);
+    for (const char* many :
+         {"m=16 n=4096 k=4096 in=bf16", "m=1 n=28672 k=4096 in=bf16", "m=16 n=1024 k=256 in=bf16"})
+      EXPECT_EQ(plan_of(many).parts, 1) << many;
+  });
+}
+
 TEST(CudaParts, AreTwoLaunchesAndMemoryOfTheStream) {
   with_devices(9, [] {
     const Stream stream = Stream::create(0);

@@ -138,7 +138,8 @@ TEST(WarpgroupGroup, AnAlphaOfZeroReadsNoOperand) {
 
 /// The sums of the parts, each a product of its own, added in order.
 template <class In, class Out>
-void expect_parts_right(const Extents& x, int parts, ThreadOrder order, double alpha, double beta) {
+void expect_parts_right(std::string_view algorithm, const Extents& x, int parts, ThreadOrder order,
+                        double alpha, double beta) {
   Group<In, Out> group({x}, alpha, beta, {Activation::relu, Bias::per_column});
   auto& [A, B, C, alone] = group.all[0];
   const Problem& p = group.products[0].problem;
@@ -153,14 +154,18 @@ void expect_parts_right(const Extents& x, int parts, ThreadOrder order, double a
       return m;
     };
     matmul(cut(A.view(), true), cut(B.view(), false), matrix(part.data(), x.M, x.N), 1, 0,
-           {.algorithm = "warpgroup"});
+           {.algorithm = std::string(algorithm)});
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = k == 0 ? part[i] : sums[i] + part[i];
   }
   const auto C0 = C;
-  for (const TileShape& tile : detail::group_tiles(p.in)) {
+  const auto tiles = algorithm == "thin" ? find_algorithm("thin").tiles : detail::group_tiles(p.in);
+  for (const TileShape& tile : tiles) {
     C = C0;
-    const Plan plan = make_plan(
-        p, {.algorithm = "warpgroup", .tile = tile, .threads = 3, .order = order, .parts = parts});
+    const Plan plan = make_plan(p, {.algorithm = std::string(algorithm),
+                                    .tile = tile,
+                                    .threads = 3,
+                                    .order = order,
+                                    .parts = parts});
     EXPECT_EQ(parse_plan(to_string(plan)).parts, parts);
     EXPECT_EQ(plan.workspace_bytes, ceil_div(x.K, along) * x.M * x.N * 4);
     run(plan, A.view(), B.view(), C.view(), group.bias.data());
@@ -182,9 +187,19 @@ void expect_parts_right(const Extents& x, int parts, ThreadOrder order, double a
 TEST(WarpgroupParts, AreAddedInTheirOrder) {
   for (const auto order : kOrders) {
     for (const int parts : {2, 3, 7, 32}) {
-      expect_parts_right<bf16, float>({70, 45, 64 * 7 + 24}, parts, order, 1, 0);
-      expect_parts_right<bf16, bf16>({130, 100, 500}, parts, order, 0.5, -2);
-      expect_parts_right<float, float>({33, 72, 200}, parts, order, 1, 1);
+      expect_parts_right<bf16, float>("warpgroup", {70, 45, 64 * 7 + 24}, parts, order, 1, 0);
+      expect_parts_right<bf16, bf16>("warpgroup", {130, 100, 500}, parts, order, 0.5, -2);
+      expect_parts_right<float, float>("warpgroup", {33, 72, 200}, parts, order, 1, 1);
+    }
+  }
+}
+
+TEST(ThinParts, AreAddedInTheirOrder) {
+  for (const auto order : kOrders) {
+    for (const int parts : {2, 6, 32}) {
+      expect_parts_right<bf16, float>("thin", {17, 70, 64 * 7 + 24}, parts, order, 1, 0);
+      expect_parts_right<bf16, bf16>("thin", {1, 200, 640}, parts, order, 0.5, -2);
+      expect_parts_right<float, float>("thin", {72, 9, 200}, parts, order, 1, 1);
     }
   }
 }

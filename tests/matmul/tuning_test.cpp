@@ -66,11 +66,14 @@ TEST(Tuning, KeepsTheDevicesStateTheSlowerOnesAndWhatDoesNotEnd) {
   const Candidate wide{"warpgroup", {.bm = 128, .bn = 256, .wm = 64, .wn = 256, .cm = 2, .cn = 1}};
   before.products[0].clock_hz = 1755e6, before.products[0].watts = 690.25;
   before.products[0].limits = 0x44;
-  before.products[0].slower = {{wide, 1.04}, {{"naive", {}}, 31}};
+  before.products[0].best.parts = 8;
+  before.products[0].slower = {{wide, 1.04}, {{"naive", {}}, 31}, {{"thin", {}, 4}, 32}};
   before.hanging.push_back({rows(8, 8, 8), wide});
   const Tuning after = parse_tuning(to_string(before));
   EXPECT_EQ(to_string(after), to_string(before));
-  ASSERT_EQ(after.products[0].slower.size(), 2u);
+  EXPECT_EQ(after.products[0].best, before.products[0].best);
+  ASSERT_EQ(after.products[0].slower.size(), 3u);
+  EXPECT_EQ(after.products[0].slower[2].who.parts, 4);
   EXPECT_EQ(after.products[0].slower[0].who.algorithm, "warpgroup");
   EXPECT_EQ(to_string(after.products[0].slower[0].who.tile), "128x256/64x256/2x1");
   EXPECT_EQ(after.products[0].slower[1].times, 31);

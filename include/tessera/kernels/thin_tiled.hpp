@@ -1,7 +1,7 @@
 // For a thin C on Hopper (sm_90a), bound by reading the large operand once from memory. A
 // warpgroup's matrix instruction takes 64 rows: the large operand provides them, so that the few
-// columns of the small one need no padding. A block computes one tile of C with all of K. Where
-// there are few tiles, half of an instruction's rows stay empty, so that twice as many
+// columns of the small one need no padding. A block computes one tile of C, with all of K or a part
+// of it. Where there are few tiles, half of an instruction's rows stay empty, so that twice as many
 // multiprocessors read.
 //
 // The large operand is (L,K), K-major or MN-major, the small one (S,K), K-major, both as
@@ -17,6 +17,16 @@
 
 namespace tessera {
 
+namespace detail {
+/// Output number `part` of several without an epilogue, one behind another in memory.
+template <AnyTensor CTensor>
+TESSERA_HD constexpr Output<CTensor> part_of(Output<CTensor> out, index_t part) {
+  const index_t size = out.template valid<0>() * out.template valid<1>();
+  out.c = with_engine(out.c, out.c.data() + part * size);
+  return out;
+}
+}  // namespace detail
+
 template <TileShape S>
 struct ThinTiled {
   static_assert(S.bm == 64 || S.bm == 32, "thin: BM is 64 or 32, rows of the large operand");
@@ -27,9 +37,11 @@ struct ThinTiled {
   static constexpr const char* name = "thin";
   static constexpr Dim3 block{kWarpgroupThreads + kWarpSize};
   static constexpr bool needs_sm_90a = true, starts_early = true;
-  static constexpr Dim3 grid(index_t large, index_t small) {
-    return grid_of(name, ceil_div(large, S.bm), ceil_div(small, S.bn));
+  static constexpr Dim3 grid(index_t large, index_t small, int parts = 1) {
+    return grid_of(name, ceil_div(large, S.bm) * parts, ceil_div(small, S.bn));
   }
+  int k_tiles_of_part = 0;  ///< of K in parts, each with a C of its own; 0: K is whole
+
   template <class T>
   static constexpr int depth = 128 / static_cast<int>(sizeof(T));  ///< BK: rows of 128 bytes
   /// The tile that is loaded: half-empty instructions need a K-major one.
@@ -65,7 +77,10 @@ struct ThinTiled {
     if constexpr (is_half) leave_half_empty(t, s.large);
     let_next_start(t);
     t.barrier();  // all gates are open
-    const int k_tiles = static_cast<int>(tiles<1>(gL, depth<T>));
+    const int down = static_cast<int>(tiles<0>(gL, S.bm)), row = t.block.x % down;
+    const int part = t.block.x / down, deep = static_cast<int>(tiles<1>(gL, depth<T>));
+    const int first = part * k_tiles_of_part, left = deep - first;  // tiles along K
+    const int k_tiles = k_tiles_of_part > 0 && k_tiles_of_part < left ? k_tiles_of_part : left;
     Turn<stages> turn;
     if (group != 0) {
       if (t.thread != kWarpgroupThreads) return;
@@ -75,9 +90,10 @@ struct ThinTiled {
         wait(t, s.free[turn.stage], turn.before());  // this stage has been read
         Gate& full = s.full[turn.stage];
         expect(t, full, TileL<T>::bytes + TileS<T>::bytes);
-        const auto from = tile<S.bm, depth<T>>(gL, t.block.x, k);  // (BM,BK)
+        const auto from = tile<S.bm, depth<T>>(gL, row, first + k);  // (BM,BK)
         copy_bulk(t, from, s.large[turn.stage].loaded, full);
-        copy_bulk(t, tile<S.bn, depth<T>>(gS, t.block.y, k), s.small[turn.stage], full);  // (BN,BK)
+        copy_bulk(t, tile<S.bn, depth<T>>(gS, t.block.y, first + k), s.small[turn.stage],
+                  full);  // (BN,BK)
       }
       return;
     }
@@ -99,7 +115,7 @@ struct ThinTiled {
     }
     wait_mma<0>(t);  // acc is complete
     wait_for_previous(t);
-    store_elements<Unit, S.bm>(t, acc, s.slice, C, t.block.x, t.block.y);
+    store_elements<Unit, S.bm>(t, acc, s.slice, detail::part_of(C, part), row, t.block.y);
   }
 
  private:

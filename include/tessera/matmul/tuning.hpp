@@ -12,15 +12,20 @@
 
 namespace tessera {
 
-/// A kernel with its tile.
+/// A kernel with its tile and its number of parts of K.
 struct Candidate {
   std::string algorithm;
   TileShape tile = {};
+  int parts = 1;
   bool operator==(const Candidate&) const = default;
 };
 
+/// "warpgroup 64x64/64x64 in 8 parts".
+std::string to_string(const Candidate& candidate);
+
 /// All built kernels and tiles that a plan may choose for the problem; on CUDA the likeliest first,
-/// without those that a model takes for twice as slow. Throws Error.
+/// without those that a model takes for twice as slow, also with the parts of K that it expects to
+/// be the fastest. Throws Error.
 std::vector<Candidate> candidates_for(const Problem& problem, const std::string& device);
 
 /// A candidate that lost, and its time as a multiple of the fastest one's.
