@@ -125,6 +125,8 @@ std::string bulk_tile(const TileShape& t, int element_bytes) {
   const int threads = t.bm / t.tm * (t.bn / t.tn);
   if (2 * t.bm % threads != 0 || 2 * t.bn % threads != 0)
     return cat(threads, " threads cannot share out 4 x 4 blocks of ", t.bm, " or ", t.bn, " x 32");
+  if (2 * threads < std::max(t.bm, t.bn))
+    return cat(threads, " threads transpose more than four 4 x 4 blocks each");
   // Two stages, and both operands transposed twice.
   const index_t bytes = index_t{element_bytes} * t.bk * (4 * (t.bm + t.bn) + 16);
   const index_t resident = threads >= 256 ? 1 : 2, most = 226 * 1024 / resident - 1024;

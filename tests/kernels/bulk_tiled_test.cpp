@@ -5,6 +5,9 @@
 
 #include <random>
 
+#include "matmul/bulk_tiled_operands.hpp"
+#include "matmul/grouped_product.hpp"
+#include "matmul/ladder.hpp"
 #include "support/products.hpp"
 
 namespace tessera {
@@ -13,12 +16,12 @@ namespace {
 using testing::Guarded;
 using testing::RandomData;
 
-/// Rows that bulk copies can read begin at multiples of 16 bytes; `odd`: those that they cannot.
+/// `odd`: rows that bulk copies cannot read.
 Guarded<float> operand(index_t rows, index_t cols, bool by_columns, bool odd = false) {
   using Order = Guarded<float>::Order;
+  if (!odd) return testing::aligned<float>(rows, cols, by_columns);
   const index_t extent = by_columns ? rows : cols;
-  return {rows, cols, by_columns ? Order::col_major : Order::row_major,
-          (4 - extent % 4) % 4 + 4 + (odd ? 1 : 0)};
+  return {rows, cols, by_columns ? Order::col_major : Order::row_major, extent % 2 == 0 ? 3 : 2};
 }
 
 struct Product {
@@ -40,6 +43,7 @@ void expect_right(const Product& x, Options options) {
   const Problem problem = make_problem(A.view(), B.view(), C.view(), x.alpha, x.beta, x.epilogue);
   options.algorithm = "bulk_tiled";
   const Plan plan = make_plan(problem, options);
+  EXPECT_EQ(detail::why_no_bulk_tiles(problem, A.view().data, B.view().data).empty(), !x.odd);
   run(plan, A.view(), B.view(), C.view(), bias.data());
   const auto result = Verifier(problem, A.view(), B.view(), C0.view(), bias.data()).check(C.view());
   EXPECT_TRUE(result.same_bits) << to_string(plan) << ": expected " << result.expected << ", got "
@@ -76,6 +80,37 @@ TEST(BulkTiled, EdgesOfTilesAndStages) {
     expect_right({1, 1, 1, false, false, false}, {.tile = tile});
     expect_right({5, 7, 0, false, false, false, 1, 2}, {.tile = tile});
     expect_right({5, 7, 9, false, false, false, 0, 2}, {.tile = tile});
+  }
+}
+
+/// A tile that is not built in: its threads transpose one, two or four blocks of 4 x 4.
+template <TileShape S>
+void expect_right_in(bool a_by_columns, bool b_by_columns, ThreadOrder order) {
+  const index_t M = S.bm + 5, N = S.bn + 3, K = 101;
+  auto A = operand(M, K, a_by_columns), B = operand(K, N, b_by_columns), C = operand(M, N, false),
+       expected = C;
+  A.fill(RandomData(1));
+  B.fill(RandomData(2));
+  const Problem p = make_problem(A.view(), B.view(), C.view());
+  detail::with_bulk_tiles<S>(
+      p, A.view().data, B.view().data, C.view().data, nullptr, software_map,
+      [&]<class Kernel>(const Kernel& kernel, const auto& gA, const auto& gB, const auto& gC) {
+        detail::engine_launcher({.threads = 2, .order = order, .seed = 3})(Kernel::grid(p.M, p.N),
+                                                                           kernel, gA, gB, gC);
+      });
+  matmul(A.view(), B.view(), expected.view());
+  for (index_t i = 0; i < M; ++i)
+    for (index_t j = 0; j < N; ++j) ASSERT_EQ(C(i, j), expected(i, j)) << i << "," << j;
+}
+
+TEST(BulkTiled, ThreadsTransposeUpToFourBlocks) {
+  for (const auto order : {ThreadOrder::forward, ThreadOrder::shuffled, ThreadOrder::late}) {
+    for (const bool a : {false, true}) {
+      for (const bool b : {false, true}) {
+        expect_right_in<TileShape{.bm = 128, .bn = 64, .bk = 32, .tm = 16, .tn = 8}>(a, b, order);
+        expect_right_in<TileShape{.bm = 64, .bn = 64, .bk = 32, .tm = 8, .tn = 8}>(a, b, order);
+      }
+    }
   }
 }
 

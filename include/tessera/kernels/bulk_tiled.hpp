@@ -27,74 +27,92 @@ struct ThreadOrder2d {
 };
 inline constexpr ThreadOrder2d kInOrder{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
                                         {0, 1, 2, 3, 4, 5, 6, 7}};
-/// The result of a search for 16 x 8.
-inline constexpr ThreadOrder2d kOrder16x8{{12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 1, 0, 3, 2},
-                                          {4, 5, 6, 7, 1, 0, 3, 2}};
+/// The results of searches: for 16 x 8, the same where both operands are transposed, and for 8 x 4.
+inline constexpr ThreadOrder2d kOrder16x8{{0, 1, 2, 3, 5, 7, 4, 6, 12, 14, 15, 13, 8, 9, 10, 11},
+                                          {1, 4, 6, 0, 2, 7, 3, 5}};
+inline constexpr ThreadOrder2d kTransposedOrder16x8{
+    {7, 5, 6, 4, 0, 1, 2, 3, 12, 14, 15, 13, 8, 9, 10, 11}, {1, 4, 6, 0, 2, 7, 3, 5}};
+inline constexpr ThreadOrder2d kOrder8x4{{5, 4, 7, 6, 1, 2, 0, 3}, {0, 3, 2, 1}};
 
 /// An operand (MN,K) in a ring of stages.
 template <class T, int MN, int K, int Stages, int Threads, Major InMemory>
 struct BulkRing {
   using Tile = PlainTile<T, MN, K>;
   struct Rows {};
+  static constexpr int steps = 0;
   Tile stage[Stages];
 
+  template <class Thread>
+  TESSERA_KERNEL static Rows rows_of(Thread&) {
+    return {};
+  }
   /// Tile number k, which is in stage `at`, as threads read it.
   TESSERA_HD auto operand(int at, int) { return stage[at].view(); }
-  template <class Thread>
-  TESSERA_KERNEL void transpose(Thread&, int, int) {}
-  template <class Thread>
-  TESSERA_KERNEL void transpose_step(Thread&, int, int, int, Rows&) {}
+  TESSERA_KERNEL void transpose(int, int, Rows&) {}
+  TESSERA_KERNEL void transpose_step(int, int, int, Rows&) {}
 };
 template <class T, int MN, int K, int Stages, int Threads>
 struct BulkRing<T, MN, K, Stages, Threads, Major::k> {
   using Tile = UnitTile<T, row_major(MN, K)>;
   static constexpr int width = 4, chunks = K / width;
-  static constexpr int passes = MN / width / (Threads / chunks);  ///< 4 x 4 blocks of a thread
-  /// The part of a block that a thread has read and not written yet.
+  static constexpr int rows = Threads / chunks * width;  ///< that all threads transpose at once
+  static constexpr int passes = MN / rows;               ///< 4 x 4 blocks of a thread
+  /// Steps for each of them, in which accesses begin there; and steps before the last access.
+  static constexpr int each = K / passes, loads_at = each < 16 ? 0 : 1;
+  static constexpr int stores_at = each < 16 ? width - 1 : each / 2;
+  static constexpr int steps = K - each + stores_at + width;
+  static_assert(rows % 8 == 0, "bulk_tiled: the swizzle repeats after eight rows");
+  /// The part of a block that a thread has read and not written yet, and where its first block is.
   struct Rows {
     Vec<T, width> of[width];
+    int chunk[width], row, col;
   };
   Tile stage[Stages];
   Storage<T, Layout{tuple(MN, K), tuple(1, MN + 4)}> transposed[2];
 
   TESSERA_HD auto operand(int, int k) { return transposed[k % 2].view(); }
 
-  /// Row i of block number `pass`. Eight lanes read eight chunks of k from different rows, and
-  /// write to eight different rows, both times in different banks.
+  /// Eight lanes read eight chunks of k from different rows, and write to eight different rows,
+  /// both times in different banks. The swizzle costs too many instructions to be computed in the
+  /// loop.
   template <class Thread>
-  TESSERA_KERNEL void load(Thread& t, int at, int pass, int i, Rows& rows) {
-    rows.of[i] = vectorize<1, width>(stage[at].view())(quad(t, pass) * width + i, t.lane % 8);
+  TESSERA_KERNEL static Rows rows_of(Thread& t) {
+    constexpr Swizzle swizzle = make_swizzle(Tile::mode, static_cast<int>(sizeof(T)));
+    constexpr Layout layout = Tile::layout;
+    Rows mine;
+    mine.row = opaque((t.warp * 4 + (t.lane / 2 + t.lane / 8) % 4) * width);
+    mine.col = opaque(t.lane % 8 * width);
+    TESSERA_UNROLL_REGISTERS
+    for (int i = 0; i < width; ++i)
+      mine.chunk[i] = opaque(static_cast<int>(swizzle(layout(mine.row + i, mine.col)) / width));
+    return mine;
   }
-  template <class Thread>
-  TESSERA_KERNEL void store(Thread& t, int k, int pass, int i, const Rows& rows) {
-    vectorize<width, 1>(transposed[k % 2].view())(quad(t, pass), t.lane % 8 * width + i) =
-        Vec<T, width>{{rows.of[0][i], rows.of[1][i], rows.of[2][i], rows.of[3][i]}};
+  /// Row i of block number `pass`.
+  TESSERA_KERNEL void load(int at, int pass, int i, Rows& to) {
+    constexpr Layout by_chunks = row_major(MN * chunks, width);
+    tell_tile(stage[at]);
+    to.of[i] = vectorize<1, width>(Tensor<T*, by_chunks>(stage[at].elements))(
+        to.chunk[i] + pass * rows * chunks, 0);
+  }
+  TESSERA_KERNEL void store(int k, int pass, int i, const Rows& from) {
+    vectorize<width, 1>(transposed[k % 2].view())((from.row + pass * rows) / width, from.col + i) =
+        Vec<T, width>{{from.of[0][i], from.of[1][i], from.of[2][i], from.of[3][i]}};
   }
   /// All of tile k, which is in stage `at`.
-  template <class Thread>
-  TESSERA_KERNEL void transpose(Thread& t, int at, int k) {
+  TESSERA_KERNEL void transpose(int at, int k, Rows& mine) {
     TESSERA_UNROLL_REGISTERS
     for (int pass = 0; pass < passes; ++pass) {
-      Rows rows;
       TESSERA_UNROLL_REGISTERS
-      for (int i = 0; i < width; ++i) load(t, at, pass, i, rows);
+      for (int i = 0; i < width; ++i) load(at, pass, i, mine);
       TESSERA_UNROLL_REGISTERS
-      for (int i = 0; i < width; ++i) store(t, k, pass, i, rows);
+      for (int i = 0; i < width; ++i) store(k, pass, i, mine);
     }
   }
-  /// One K-th of it, in order: at most one access, so that threads do not wait for each other.
-  template <class Thread>
-  TESSERA_KERNEL void transpose_step(Thread& t, int at, int k, int step, Rows& rows) {
-    constexpr int each = K / passes;
+  /// One K-th of it, in order, and nothing in the last one.
+  TESSERA_KERNEL void transpose_step(int at, int k, int step, Rows& mine) {
     const int pass = step / each, in = step % each;
-    if (in >= 1 && in <= width) load(t, at, pass, in - 1, rows);
-    if (in >= each / 2 && in < each / 2 + width) store(t, k, pass, in - each / 2, rows);
-  }
-
- private:
-  template <class Thread>
-  TESSERA_KERNEL static int quad(Thread& t, int pass) {
-    return pass * (Threads / chunks) + t.warp * 4 + (t.lane / 2 + t.lane / 8) % 4;
+    if (in >= loads_at && in < loads_at + width) load(at, pass, in - loads_at, mine);
+    if (in >= stores_at && in < stores_at + width) store(k, pass, in - stores_at, mine);
   }
 };
 
@@ -116,6 +134,8 @@ struct BulkTiled {
                     (B == Major::mn || S.bn * 2 % threads == 0),
                 "bulk_tiled: threads share out what they transpose by blocks of 4 x 4: a block has "
                 "no more than 2 BM or 2 BN");
+  static_assert((A == Major::mn || S.bm <= 2 * threads) && (B == Major::mn || S.bn <= 2 * threads),
+                "bulk_tiled: a thread transposes at most four blocks of 4 x 4 of a tile");
   static constexpr const char* name = "bulk_tiled";
   static constexpr Dim3 block{threads};
   static constexpr bool needs_sm_90a = true;
@@ -176,8 +196,8 @@ struct BulkTiled {
 
     // A warp owns 8 TM rows and 4 TN columns, of which a lane has every eighth four rows and every
     // fourth four columns. Lanes 2n and 2n + 1 share rows, lanes that differ in bit 1 columns.
-    const int row = t.warp / warps_across * (8 * S.tm) + t.lane / 2 % 8 * 4;
-    const int col = t.warp % warps_across * (4 * S.tn) + (t.lane % 2 + t.lane / 16 * 2) * 4;
+    const int row = opaque(t.warp / warps_across * (8 * S.tm) + t.lane / 2 % 8 * 4);
+    const int col = opaque(t.warp % warps_across * (4 * S.tn) + (t.lane % 2 + t.lane / 16 * 2) * 4);
     auto acc = zeros<AccumulatorFor<decltype(C)>, S.tm, S.tn>();  // (TM,TN)
     using Four = Vec<T, width>;
     Four as[2][S.tm / 4], bs[2][S.tn / 4];  // of this k and of the next
@@ -189,16 +209,23 @@ struct BulkTiled {
       TESSERA_UNROLL_REGISTERS
       for (int i = 0; i < S.tm / 4; ++i) as[to][i] = from_a(row / 4 + i * 8, step);
     };
+    auto rows_a = a.rows_of(t);
+    auto rows_b = b.rows_of(t);
     Turn<stages> now;
     if (depth > 0) {
       wait(t, s.full[0], 0);
-      a.transpose(t, 0, 0);
-      b.transpose(t, 0, 0);
+      a.transpose(0, 0, rows_a);
+      b.transpose(0, 0, rows_b);
       t.barrier();
       read(0, 0, 0, 0);
     }
+    constexpr bool both = A == Major::k && B == Major::k;
     constexpr detail::ThreadOrder2d order =
-        S.tm == 16 && S.tn == 8 ? detail::kOrder16x8 : detail::kInOrder;
+        S.tm == 16 && S.tn == 8  ? (both ? detail::kTransposedOrder16x8 : detail::kOrder16x8)
+        : S.tm == 8 && S.tn == 4 ? detail::kOrder8x4
+                                 : detail::kInOrder;
+    // B's steps begin later than A's, so that most have accesses of one of them.
+    constexpr int later = both ? S.bk - 1 - std::remove_cvref_t<decltype(b)>::steps : 0;
     TESSERA_NO_UNROLL
     for (int k = 0; k < depth; ++k) {
       Turn<stages> next = now;
@@ -207,8 +234,6 @@ struct BulkTiled {
         wait(t, s.full[next.stage], next.phase);
       }  // after the last tile, tile k is transposed again, unused: cheaper than a test in each
          // step
-      typename decltype(s.rings.a)::Rows rows_a;
-      typename decltype(s.rings.b)::Rows rows_b;
       TESSERA_UNROLL_REGISTERS
       for (int step = 0; step < S.bk; ++step) {
         if (step + 1 < S.bk) {
@@ -218,14 +243,14 @@ struct BulkTiled {
           load_tile(k + stages, now.stage);
           read(next.stage, k + 1, 0, 0);
         }
-        a.transpose_step(t, next.stage, k + 1, step, rows_a);
-        b.transpose_step(t, next.stage, k + 1, step, rows_b);
-        // Columns in alternating direction, so that successive multiply-adds share an operand.
+        a.transpose_step(next.stage, k + 1, step, rows_a);
+        if (step >= later) b.transpose_step(next.stage, k + 1, step - later, rows_b);
+        // Rows in alternating direction, so that successive multiply-adds share an operand.
         TESSERA_UNROLL_REGISTERS
-        for (int n = 0; n < S.tn; ++n) {
+        for (int m = 0; m < S.tm; ++m) {
           TESSERA_UNROLL_REGISTERS
-          for (int m = 0; m < S.tm; ++m) {
-            const int i = order.rows[n % 2 == 0 ? m : S.tm - 1 - m], j = order.cols[n];
+          for (int n = 0; n < S.tn; ++n) {
+            const int i = order.rows[m], j = order.cols[m % 2 == 0 ? n : S.tn - 1 - n];
             acc(i, j) = fma(as[step % 2][i / 4][i % 4], bs[step % 2][j / 4][j % 4], acc(i, j));
           }
         }

@@ -21,7 +21,7 @@ namespace detail {
 /// Output number `part` of several without an epilogue, one behind another in memory.
 template <AnyTensor CTensor>
 TESSERA_HD constexpr Output<CTensor> part_of(Output<CTensor> out, index_t part) {
-  const index_t size = out.template valid<0>() * out.template valid<1>();
+  const index_t size = valid<0>(out.c) * valid<1>(out.c);
   out.c = with_engine(out.c, out.c.data() + part * size);
   return out;
 }
