@@ -1,3 +1,5 @@
+// Solves with a triangle and multiplies by one: halves of it, down to blocks whose columns of X are
+// copied into a panel and substituted by the kernels of cpu/substitution.hpp.
 #include "triangular.hpp"
 
 #include <algorithm>
