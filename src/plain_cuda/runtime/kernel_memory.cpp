@@ -11,6 +11,7 @@
 #include "debug_info.hpp"
 #include "heap.hpp"
 #include "memory.hpp"
+#include "regions.hpp"
 #include "tessera/core/text.hpp"
 
 /// The position of the shared variables of the program's files in thread-local storage: the command
@@ -55,8 +56,9 @@ std::size_t set_dynamic_shared(std::size_t bytes) {
 std::vector<check::detail::Buffer> buffers_now() {
   DeviceMemory& memory = DeviceMemory::get();
   std::vector<check::detail::Buffer> out;
+  out = region_buffers();
   for (const Allocation* each : memory.live()) {
-    if (each->bytes == 0) continue;
+    if (each->bytes == 0 || is_pool(*each)) continue;
     check::detail::Buffer buffer;
     buffer.name = DeviceMemory::name_of(*each);
     buffer.data = reinterpret_cast<const void*>(each->begin);
@@ -134,7 +136,9 @@ KernelMemory memory_at(std::uintptr_t address) {
       reinterpret_cast<std::uintptr_t>(tessera_dynamic_shared) - shared + dynamic_bytes;
   if (address - shared < shared_bytes) return {shared, shared_bytes};
   if (const Allocation* found = DeviceMemory::get().find(address); found != nullptr)
-    return found->freed ? KernelMemory{} : KernelMemory{found->begin, found->bytes};
+    return found->freed      ? KernelMemory{}
+           : is_pool(*found) ? KernelMemory{region_at(address).begin, region_at(address).bytes}
+                             : KernelMemory{found->begin, found->bytes};
   for (const Variable& each : variables()) {
     if (!each.is_shared && address - each.address < each.bytes) return {each.address, each.bytes};
   }
@@ -164,7 +168,7 @@ check::detail::Elsewhere elsewhere(std::uint64_t address) {
                 path.substr(path.rfind('/') + 1), ":", found->freed->line),
             {}};
   }
-  if (memory.contains(reinterpret_cast<const void*>(address))) return {};
+  if (memory.contains(reinterpret_cast<const void*>(address))) return judge_pool(address);
   if (DeviceHeap& heap = DeviceHeap::get(); heap.contains(reinterpret_cast<const void*>(address)))
     return heap.judge(address);
   constexpr std::uint64_t kNear = 4096, kShared = std::uint64_t{1} << 20, kNull = 65536;

@@ -15,6 +15,7 @@
 #include "launch_limits.hpp"
 #include "memory.hpp"
 #include "program.hpp"
+#include "regions.hpp"
 #include "simt/residents.hpp"
 #include "streams.hpp"
 #include "tessera/core/error.hpp"
@@ -209,10 +210,11 @@ void run_checked(const char* name, const KernelBody& body, const Configuration& 
   launch.holds_value = [](std::uint64_t address, std::size_t bytes) {
     return DeviceMemory::get().is_written(address, bytes);
   };
-  launch.touched = [](std::uint64_t address, std::size_t bytes, const auto& touch) {
+  launch.touched = [&](std::uint64_t address, std::size_t bytes, const auto& touch) {
     if (touch.writes || touch.updates) DeviceMemory::get().wrote(address, bytes);
     if (touch.reads) DeviceMemory::get().was_read(address, bytes);
     Streams::get().touch(address, bytes, touch.reads, touch.writes, touch.updates);
+    judge_permissions(name, how.place, address, touch.reads, touch.writes, touch.updates);
   };
   launch.is_guess = is_guess;
   launch.elsewhere = [&](std::uint64_t address) {
