@@ -210,6 +210,9 @@ int surfaces() {
 }
 
 int main() {
+  const float* constants = nullptr;  // cudaMalloc takes its address as well
+  REQUIRE(cudaMalloc(&constants, 4) == cudaSuccess);
+  cudaFree(const_cast<float*>(constants));
   Device device;
   const int failed = lines(device) + planes(device) + spaces(device) + surfaces();
   REQUIRE(cudaGetLastError() == cudaSuccess);

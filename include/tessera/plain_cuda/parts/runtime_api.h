@@ -28,6 +28,8 @@ template <class T>
 char* first_byte(const T& symbol) {
   return const_cast<char*>(reinterpret_cast<const volatile char*>(&symbol));
 }
+/// Of a pointer's address, whatever it points to: const or not.
+inline void** as_void(void* at) { return static_cast<void**>(at); }
 template <class T>
 constexpr std::size_t element_of() {
   if constexpr (std::is_void_v<T>) return 0;
@@ -37,7 +39,7 @@ constexpr std::size_t element_of() {
 
 template <class T>
 inline cudaError_t cudaMalloc(T** at, std::size_t bytes, TESSERA_PLACE) {
-  return tessera::plain_cuda::allocate(reinterpret_cast<void**>(at), bytes,
+  return tessera::plain_cuda::allocate(tessera::plain_cuda::as_void(at), bytes,
                                        tessera::plain_cuda::element_of<T>(),
                                        tessera::plain_cuda::kDevice, place);
 }
@@ -48,13 +50,13 @@ inline cudaError_t cudaMallocAsync(T** at, std::size_t bytes, cudaStream_t, TESS
 template <class T>
 inline cudaError_t cudaMallocManaged(T** at, std::size_t bytes, unsigned = cudaMemAttachGlobal,
                                      TESSERA_PLACE) {
-  return tessera::plain_cuda::allocate(reinterpret_cast<void**>(at), bytes,
+  return tessera::plain_cuda::allocate(tessera::plain_cuda::as_void(at), bytes,
                                        tessera::plain_cuda::element_of<T>(),
                                        tessera::plain_cuda::kManaged, place);
 }
 template <class T>
 inline cudaError_t cudaMallocHost(T** at, std::size_t bytes, unsigned = 0, TESSERA_PLACE) {
-  return tessera::plain_cuda::allocate(reinterpret_cast<void**>(at), bytes,
+  return tessera::plain_cuda::allocate(tessera::plain_cuda::as_void(at), bytes,
                                        tessera::plain_cuda::element_of<T>(),
                                        tessera::plain_cuda::kPinned, place);
 }
@@ -67,7 +69,7 @@ cudaError_t cudaMallocPitch(void** at, std::size_t* pitch, std::size_t width, st
 template <class T>
 inline cudaError_t cudaMallocPitch(T** at, std::size_t* pitch, std::size_t width,
                                    std::size_t height, TESSERA_PLACE) {
-  return cudaMallocPitch(reinterpret_cast<void**>(at), pitch, width, height, place);
+  return cudaMallocPitch(tessera::plain_cuda::as_void(at), pitch, width, height, place);
 }
 cudaError_t cudaMalloc3D(cudaPitchedPtr* at, cudaExtent extent, TESSERA_PLACE);
 cudaError_t cudaFree(void* at, TESSERA_PLACE);
@@ -78,7 +80,7 @@ cudaError_t cudaHostUnregister(void* at, TESSERA_PLACE);
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags, TESSERA_PLACE);
 template <class T>
 inline cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned flags, TESSERA_PLACE) {
-  return cudaHostGetDevicePointer(reinterpret_cast<void**>(device), host, flags, place);
+  return cudaHostGetDevicePointer(tessera::plain_cuda::as_void(device), host, flags, place);
 }
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* out, const void* at, TESSERA_PLACE);
 
