@@ -3,7 +3,7 @@
 // expect: tensor_core: WM is a multiple of 16, WN of 8, BK of 16, the extents of a matrix instruction
 // expect: tensor_core: a block has 32 threads for each warp tile, at most 1024
 // expect: tensor_core: a block has a thread for each four elements of a row, of BK and of BN
-// expect: tensor_core: BK is a multiple of 32, two steps of k; for f64 of 16
+// expect: tensor_core: BK is a multiple of 32, two steps of k; for f64 of 16, for bytes of 64
 #include "tessera/kernels/tensor_core.hpp"
 
 using namespace tessera;
