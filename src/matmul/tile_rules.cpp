@@ -99,8 +99,7 @@ std::string pipelined_tile(const TileShape& t, int element_bytes) {
   const int width = 16 / element_bytes;
   const bool along_k = element_bytes < 4;
   if (t.bk % 2 != 0) return cat("BK = ", t.bk, " is odd");
-  if (along_k && t.bk % (2 * width) != 0)
-    return cat("BK = ", t.bk, " is no multiple of ", 2 * width);
+  if (along_k && t.bk % width != 0) return cat("BK = ", t.bk, " is no multiple of ", width);
   if (t.tm % 4 != 0) return cat("TM = ", t.tm, " is no multiple of 4");
   if (t.tn % 4 != 0) return cat("TN = ", t.tn, " is no multiple of 4");
   if (t.bm / t.tm % 8 != 0) return cat("8 TM = ", 8 * t.tm, " does not divide BM = ", t.bm);
@@ -110,7 +109,7 @@ std::string pipelined_tile(const TileShape& t, int element_bytes) {
                                 too_few_threads(threads, t.bn / std::min(4, width), "B"));
       !why.empty())
     return why;
-  const index_t a = along_k ? index_t{t.bm} * (t.bk + 8) : (index_t{t.bm} + 4) * t.bk;
+  const index_t a = along_k ? index_t{t.bm} * (t.bk + width) : (index_t{t.bm} + 4) * t.bk;
   return too_many_elements(3 * (a + index_t{t.bk} * t.bn), element_bytes);
 }
 

@@ -4,7 +4,7 @@
 // expect: pipelined: a warp is 8 x 4 threads: 8 TM divides BM and 4 TN divides BN
 // expect: pipelined: a block has BM / TM * BN / TN threads, at most 1024
 // expect: pipelined: a block has a thread for each of BK elements and for each four of BN
-// expect: pipelined: of 16-bit elements BK is a multiple of 16; of f64 a block has a thread for each two of BN
+// expect: pipelined: of elements below 4 bytes BK is a multiple of 16 bytes; of f64 a block has a thread for each two of BN
 #include "tessera/kernels/pipelined.hpp"
 
 using namespace tessera;
@@ -21,5 +21,5 @@ constexpr auto use_5 =
     sizeof(Pipelined<TileShape{.bm = 512, .bn = 512, .bk = 16, .tm = 8, .tn = 8}>);  // refused
 constexpr auto use_6 =
     sizeof(Pipelined<TileShape{.bm = 32, .bn = 16, .bk = 64, .tm = 4, .tn = 4}>);  // refused
-using Shallow = Pipelined<TileShape{.bm = 64, .bn = 64, .bk = 8, .tm = 8, .tn = 8}>;
+using Shallow = Pipelined<TileShape{.bm = 64, .bn = 64, .bk = 4, .tm = 8, .tn = 8}>;
 constexpr auto use_7 = sizeof(Shallow::Shared<f16>);  // refused

@@ -71,10 +71,11 @@ struct Pipelined {
   static constexpr int width_b = 16 / static_cast<int>(sizeof(T));
   template <class T>
   struct Shared {
-    static_assert(S.bk % (2 * width_a<T>) == 0 && threads >= S.bn / width_b<T>,
-                  "pipelined: of 16-bit elements BK is a multiple of 16; of f64 a block has a "
-                  "thread for each two of BN");
-    Storage<T, along_k<T> ? Layout{tuple(S.bm, S.bk), tuple(S.bk + 8, 1)}
+    static_assert(
+        S.bk % width_a<T> == 0 && threads >= S.bn / width_b<T>,
+        "pipelined: of elements below 4 bytes BK is a multiple of 16 bytes; of f64 a block "
+        "has a thread for each two of BN");
+    Storage<T, along_k<T> ? Layout{tuple(S.bm, S.bk), tuple(S.bk + width_a<T>, 1)}
                           : Layout{tuple(S.bm, S.bk), tuple(1, S.bm + 4)}>
         a[stages];
     Tile<T, S.bk, S.bn> b[stages];
