@@ -7,6 +7,7 @@
 // expect: warpgroup: of three planes a thread has two times at most 64 sums
 // expect: warpgroup: a group is one argument
 // expect: warpgroup: Products::group takes a group
+#include "tessera/kernels/three_bf16.hpp"
 #include "tessera/kernels/warpgroup_tiled.hpp"
 #include "tessera/simt/launch.hpp"
 
@@ -42,5 +43,4 @@ void use_7(const A16& A, const B16& B, const BulkMatrix<SliceTile<float>>& slice
 void use_8(const ProductGroup<GroupMember<A16, B16, BulkMatrix<SliceTile<float>>, C32>>& group) {
   launch(Dim3{1}, One{}, group);  // refused
 }
-constexpr auto use_9 =
-    sizeof(WarpgroupTiled<large, cluster_of(large), 0, Products::three_planes>);  // refused
+constexpr auto use_9 = sizeof(ThreeBf16Tiled<large>);  // refused
