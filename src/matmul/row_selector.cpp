@@ -4,7 +4,9 @@
 #include "row_selector.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "tessera/core/error.hpp"
 #include "tessera/core/parallel.hpp"
@@ -18,26 +20,30 @@ namespace {
 constexpr index_t kTogether = 16;
 /// Rows that one work item scans.
 constexpr index_t kRowsTogether = 16;
-/// Rows that are side by side in memory, as in a transposed block, are compared together.
-constexpr index_t kSideBySide = 64;
+/// Rows that are side by side in memory, as in a transposed block, are compared together; one work
+/// item reads long lines of them.
+constexpr index_t kSideBySide = 64, kLongLine = 512;
 /// Elements between the rows of a transposed copy.
 constexpr index_t kPadding = 16;
 
-template <class T>
+/// Column: 32 bits where they suffice, so that more candidates stay in the cache.
+template <class T, class Column>
 struct Candidate {
   T value;
-  index_t column;
+  Column column;
 };
 
 /// The order of top_k() among numbers: total, so that the order of arrival does not matter.
-template <class T>
-bool is_better(const Candidate<T>& a, const Candidate<T>& b) {
+template <class T, class Column>
+bool is_better(const Candidate<T, Column>& a, const Candidate<T, Column>& b) {
   return (a.value > b.value) | ((a.value == b.value) & (a.column < b.column));
 }
 
-template <class T>
+template <class T, class Column>
 class Row {
  public:
+  using Entry = Candidate<T, Column>;
+
   /// The k best of all entries seen.
   void take_best(const T* values, index_t count, index_t column, index_t k) {
     if (k == 0) return;
@@ -45,7 +51,7 @@ class Row {
     index_t j = 0;
     for (; j < count && !has_bar_; ++j) {
       if (values[j] != values[j]) keep_nan(values[j], column + j, k);
-      else kept_.push_back({values[j], column + j});
+      else kept_.push_back({values[j], static_cast<Column>(column + j)});
       if (size() == most) keep_best(k);
     }
     for (; j < count; j += kTogether) {
@@ -55,7 +61,7 @@ class Row {
       index_t at = size();
       kept_.resize(static_cast<std::size_t>(at + kTogether));
       for (index_t each = j; each < end; ++each) {
-        const Candidate<T> now{values[each], column + each};
+        const Entry now{values[each], static_cast<Column>(column + each)};
         kept_[static_cast<std::size_t>(at)] = now;
         at += static_cast<index_t>(is_better(now, bar_));
       }
@@ -66,18 +72,19 @@ class Row {
 
   void take_above(const T* values, index_t count, index_t column, double threshold) {
     for (index_t j = 0; j < count; ++j)
-      if (static_cast<double>(values[j]) > threshold) kept_.push_back({values[j], column + j});
+      if (static_cast<double>(values[j]) > threshold)
+        kept_.push_back({values[j], static_cast<Column>(column + j)});
   }
 
   /// In the order of the result.
-  const std::vector<Candidate<T>>& sorted(const std::optional<index_t>& k) {
+  const std::vector<Entry>& sorted(const std::optional<index_t>& k) {
     if (!k) {
       std::sort(kept_.begin(), kept_.end(),
                 [](const auto& a, const auto& b) { return a.column < b.column; });
       return kept_;
     }
     if (size() > *k) keep_best(*k);
-    std::sort(kept_.begin(), kept_.end(), is_better<T>);
+    std::sort(kept_.begin(), kept_.end(), is_better<T, Column>);
     std::sort(nans_.begin(), nans_.end(),
               [](const auto& a, const auto& b) { return a.column < b.column; });
     for (std::size_t i = 0; size() < *k && i < nans_.size(); ++i) kept_.push_back(nans_[i]);
@@ -104,7 +111,7 @@ class Row {
   }
 
   void keep_best(index_t k) {
-    std::nth_element(kept_.begin(), kept_.begin() + (k - 1), kept_.end(), is_better<T>);
+    std::nth_element(kept_.begin(), kept_.begin() + (k - 1), kept_.end(), is_better<T, Column>);
     kept_.resize(static_cast<std::size_t>(k));
     bar_ = kept_.back();
     has_bar_ = true;
@@ -113,19 +120,19 @@ class Row {
 
   /// The k of the lowest columns, while there are fewer than k numbers.
   void keep_nan(T value, index_t column, index_t k) {
-    nans_.push_back({value, column});
+    nans_.push_back({value, static_cast<Column>(column)});
     if (static_cast<index_t>(nans_.size()) < 2 * k) return;
     std::nth_element(nans_.begin(), nans_.begin() + (k - 1), nans_.end(),
                      [](const auto& a, const auto& b) { return a.column < b.column; });
     nans_.resize(static_cast<std::size_t>(k));
   }
 
-  std::vector<Candidate<T>> kept_, nans_;
-  Candidate<T> bar_{};
+  std::vector<Entry> kept_, nans_;
+  Entry bar_{};
   bool has_bar_ = false;
 };
 
-template <class T>
+template <class T, class Column>
 class TypedSelector final : public RowSelector {
  public:
   TypedSelector(const Selection& selection, index_t rows, index_t cols)
@@ -134,9 +141,10 @@ class TypedSelector final : public RowSelector {
   void take(const ConstMatrix& block, index_t row, index_t col, int threads) override {
     const auto* data = static_cast<const T*>(block.data);
     if (block.row_stride == 1 && block.rows % kSideBySide == 0 && have_bars(row, block.rows)) {
-      parallel_for(block.rows / kSideBySide, threads, [&](index_t group) {
-        const index_t first = group * kSideBySide;
-        take_side_by_side(data + first, block.col_stride, block.cols, row + first, col);
+      parallel_for((block.rows + kLongLine - 1) / kLongLine, threads, [&](index_t part) {
+        const index_t first = part * kLongLine;
+        take_side_by_side(data + first, block.col_stride, block.cols, row + first,
+                          std::min(kLongLine, block.rows - first), col);
       });
       return;
     }
@@ -157,7 +165,7 @@ class TypedSelector final : public RowSelector {
       for (index_t i = first; i < end; ++i) {
         const T* const values =
             turned.empty() ? data + i * block.row_stride : turned.data() + (i - first) * stride;
-        Row<T>& now = rows_[static_cast<std::size_t>(row + i)];
+        Row<T, Column>& now = rows_[static_cast<std::size_t>(row + i)];
         if (selection_.k) now.take_best(values, block.cols, col, *selection_.k);
         else now.take_above(values, block.cols, col, selection_.threshold);
       }
@@ -166,7 +174,7 @@ class TypedSelector final : public RowSelector {
 
   void take(const SelectedEntries& entries, index_t row) override {
     for (index_t i = 0; i < entries.rows; ++i) {
-      Row<T>& now = rows_[static_cast<std::size_t>(row + i)];
+      Row<T, Column>& now = rows_[static_cast<std::size_t>(row + i)];
       for (index_t n = entries.starts[static_cast<std::size_t>(i)];
            n < entries.starts[static_cast<std::size_t>(i) + 1]; ++n) {
         T value{};
@@ -183,18 +191,18 @@ class TypedSelector final : public RowSelector {
     SelectedEntries out;
     out.rows = static_cast<index_t>(rows_.size()), out.cols = cols_, out.dtype = dtype_of<T>();
     out.starts.assign(1, 0);
-    for (const Row<T>& row : rows_)
+    for (const Row<T, Column>& row : rows_)
       out.starts.push_back(out.starts.back() + row.count(selection_.k));
     out.columns.resize(static_cast<std::size_t>(out.starts.back()));
     out.values.resize(out.columns.size() * sizeof(T));
     parallel_for(out.rows, threads, [&](index_t i) {
-      Row<T>& row = rows_[static_cast<std::size_t>(i)];
+      Row<T, Column>& row = rows_[static_cast<std::size_t>(i)];
       auto at = static_cast<std::size_t>(out.starts[static_cast<std::size_t>(i)]);
-      for (const Candidate<T>& each : row.sorted(selection_.k)) {
+      for (const auto& each : row.sorted(selection_.k)) {
         out.columns[at] = each.column;
         std::memcpy(out.values.data() + at++ * sizeof(T), &each.value, sizeof(T));
       }
-      row = Row<T>();
+      row = Row<T, Column>();
     });
     return out;
   }
@@ -202,32 +210,43 @@ class TypedSelector final : public RowSelector {
  private:
   bool have_bars(index_t row, index_t count) const {
     const auto begin = rows_.begin() + row;
-    return selection_.k &&
-           std::all_of(begin, begin + count, [](const Row<T>& each) { return each.has_bar(); });
+    return selection_.k && std::all_of(begin, begin + count,
+                                       [](const Row<T, Column>& each) { return each.has_bar(); });
   }
 
-  /// kSideBySide rows with bars: nothing in most columns reaches the bar of its row.
-  void take_side_by_side(const T* data, index_t stride, index_t cols, index_t row, index_t col) {
-    Row<T>* const rows = rows_.data() + row;
-    T bars[kSideBySide];
-    for (index_t i = 0; i < kSideBySide; ++i) bars[i] = rows[i].bar();
+  /// `count` rows with bars: nothing in most columns reaches the bar of its row.
+  void take_side_by_side(const T* data, index_t stride, index_t cols, index_t row, index_t count,
+                         index_t col) {
+    Row<T, Column>* const rows = rows_.data() + row;
+    T bars[kLongLine];
+    for (index_t i = 0; i < count; ++i) bars[i] = rows[i].bar();
     for (index_t j = 0; j < cols; ++j) {
       const T* const values = data + j * stride;
-      int any = 0;
-      for (index_t i = 0; i < kSideBySide; ++i) any |= static_cast<int>(values[i] >= bars[i]);
-      if (any == 0) continue;
-      for (index_t i = 0; i < kSideBySide; ++i) {
-        if (!(values[i] >= bars[i])) continue;
-        rows[i].take_best(values + i, 1, col + j, *selection_.k);
-        bars[i] = rows[i].bar();
+      for (index_t first = 0; first < count; first += kSideBySide) {
+        int any = 0;
+        for (index_t i = first; i < first + kSideBySide; ++i)
+          any |= static_cast<int>(values[i] >= bars[i]);
+        if (any == 0) continue;
+        for (index_t i = first; i < first + kSideBySide; ++i) {
+          if (!(values[i] >= bars[i])) continue;
+          rows[i].take_best(values + i, 1, col + j, *selection_.k);
+          bars[i] = rows[i].bar();
+        }
       }
     }
   }
 
   Selection selection_;
   index_t cols_;
-  std::vector<Row<T>> rows_;
+  std::vector<Row<T, Column>> rows_;
 };
+
+template <class T>
+std::unique_ptr<RowSelector> selector_of(const Selection& selection, index_t rows, index_t cols) {
+  if (cols <= std::numeric_limits<std::int32_t>::max())
+    return std::make_unique<TypedSelector<T, std::int32_t>>(selection, rows, cols);
+  return std::make_unique<TypedSelector<T, index_t>>(selection, rows, cols);
+}
 
 }  // namespace
 
@@ -236,10 +255,9 @@ std::unique_ptr<RowSelector> make_row_selector(const Selection& selection, DType
   if (selection.k && (*selection.k < 0 || *selection.k > cols))
     throw Error(Category::shape, "a row does not have so many entries", cat("k from 0 to ", cols),
                 cat("k = ", *selection.k));
-  if (type == DType::f64) return std::make_unique<TypedSelector<double>>(selection, rows, cols);
-  if (type == DType::i32)
-    return std::make_unique<TypedSelector<std::int32_t>>(selection, rows, cols);
-  return std::make_unique<TypedSelector<float>>(selection, rows, cols);
+  if (type == DType::f64) return selector_of<double>(selection, rows, cols);
+  if (type == DType::i32) return selector_of<std::int32_t>(selection, rows, cols);
+  return selector_of<float>(selection, rows, cols);
 }
 
 }  // namespace tessera::detail
