@@ -152,11 +152,11 @@ void refuse_in_kernel(bool is_out_of_bounds, const Place& place, std::string pro
                       std::string hint) {
   settle();
   Program& program = Program::get();
-  const uint3& at = current->index;
-  problem = cat("thread (", at.x, ",", at.y, ",", at.z, "): ", problem);
   if (!program.is_checked) end_kernel(cudaErrorLaunchFailure, problem, hint, place);
+  const uint3& at = current->index;
   program.find(is_out_of_bounds ? check::Kind::out_of_bounds : check::Kind::runtime_misuse,
-               check::Severity::error, place, std::move(problem), std::move(hint));
+               check::Severity::error, place,
+               cat("thread (", at.x, ",", at.y, ",", at.z, "): ", problem), std::move(hint));
 }
 
 const TextureObject* object_for(const TextureCall& call, unsigned long long handle, bool is_surface,
