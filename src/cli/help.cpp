@@ -106,6 +106,12 @@ constexpr const char* kEnvironmentPage =
   TESSERA_CPU          portable, avx2, avx512, amx or neon, as far as this CPU has it: the instruction set of the
                        packed path and of the CPU engine; else the best one
   TESSERA_CPU_TUNING   the file of 'tessera tune --device cpu' for the packed path
+  TESSERA_DEVICE       the device of --device where that is not given: cpu, cuda:N, opencl:N or hip:N
+  TESSERA_DRIVER_TIMEOUT
+                       the seconds in which an OpenCL driver lists its devices (else 30), builds a kernel or starts
+                       it for the first time (else 300)
+  TESSERA_OPENCL_LIBRARY
+                       the file of the loader of OpenCL drivers; else libOpenCL.so.1
   TESSERA_PEERS        more libraries for 'tessera bench', as paths joined by colons
   TESSERA_CUBLAS       the file of cuBLAS for 'tessera bench --device cuda', if it is not found automatically
   TESSERA_TUNING       the file of 'tessera tune' that products read; else that of their GPU in the user's cache
