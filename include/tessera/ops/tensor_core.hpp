@@ -309,8 +309,8 @@ struct TensorCore {
              Source::pattern.stride.leaf(Mode) != dynamic &&
              Source::pattern.stride.leaf(Mode) % kMatrixRow == 0;
   }
-  /// Reports a fragment that is uninitialised or partly so, by whole registers of four bytes or
-  /// more: a smaller element may legitimately have the poison value.
+  /// Reports a fragment with a register of four bytes or more that is uninitialised. A smaller
+  /// element may have the poison value, and so may registers of bytes: of these, all must.
   template <class T, int N>
   static TESSERA_HD constexpr bool tell_empty([[maybe_unused]] const Fragment<T, N>& fragment,
                                               [[maybe_unused]] Here here) {
@@ -322,12 +322,14 @@ struct TensorCore {
     Word empty = 0, word = 0;
     for (int at = 0; at < 8 * static_cast<int>(sizeof empty); at += bits)
       empty |= static_cast<Word>(pattern << at);
-    for (std::size_t at = 0; at + sizeof word <= sizeof fragment; at += sizeof word) {
+    std::size_t words = 0, empties = 0;
+    for (std::size_t at = 0; at + sizeof word <= sizeof fragment; at += sizeof word, ++words) {
       std::memcpy(&word, reinterpret_cast<const char*>(&fragment) + at, sizeof word);
-      if (word == empty) {
-        detail::recorder->empty_fragment(here);
-        return true;
-      }
+      empties += word == empty ? 1 : 0;
+    }
+    if (sizeof(T) == 1 ? empties == words : empties > 0) {
+      detail::recorder->empty_fragment(here);
+      return true;
     }
 #endif
     return false;
