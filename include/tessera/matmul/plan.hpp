@@ -71,8 +71,8 @@ struct Options {
   /// chain or lanes: the order of summation of f32 and f64 on the CPU, for `packed`. tf32 is what
   /// an algorithm has.
   Arithmetic arithmetic = Arithmetic::chain;
-  /// Of K, for `warpgroup`, whose sums are added in their order; 0: 1, or chosen with the
-  /// algorithm.
+  /// Of K, for `warpgroup` and `thin`, whose sums are added in their order; 0: 1, or chosen with
+  /// the algorithm.
   int parts = 0;
   bool operator==(const Options&) const = default;
 };
