@@ -308,7 +308,7 @@ TEST(Bench, WrongUsageIsOneLineAndExitCode2) {
       {"--max-time", "x"},
       {"--algorithms", "naiv"},
       {"--algorithms", "naive,tensor_core", "--dtype", "i32"},
-      {"--dtype", "i8"},
+      {"--dtype", "i8:i8"},
       {"--dtype", "f31"},
       {"--json", "--csv"},
       {"-m", "8"},
