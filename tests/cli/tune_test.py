@@ -82,7 +82,7 @@ class Refusals(harness.CommandTest):
     def test_wrong_words(self):
         self.fails(2, "tune", "--device", "cuda:x", says="unknown device")
         self.fails(2, "tune", "--sizes", "x", says="x")
-        self.fails(2, "tune", "--dtype", "f8e4m3", says="no product")
+        self.fails(2, "tune", "--dtype", "i8:i8", says="no product")
         self.fails(2, "tune", "--seconds", "-1", says="--seconds")
 
 

@@ -5,6 +5,7 @@
 // expect: bulk_tiled: threads share out what they transpose by blocks of 4 x 4: a block has no more than 2 BM or 2 BN
 // expect: bulk_tiled: a thread transposes at most four blocks of 4 x 4 of a tile
 // expect: bulk_tiled: two stages fit into shared memory
+// expect: bulk_tiled: the swizzle repeats after eight rows
 // expect: PlainTile: a box has at most 256 x 256 elements
 #include "tessera/kernels/bulk_tiled.hpp"
 
@@ -26,3 +27,4 @@ constexpr auto use_6 = Large::stages_of<float>();
 constexpr auto use_7 = BulkBox<PlainTile<float, 512, 32>>::rows;  // refused
 constexpr auto use_8 =
     sizeof(BulkTiled<TileShape{.bm = 128, .bn = 32, .bk = 32, .tm = 16, .tn = 8}>);  // refused
+constexpr auto use_9 = sizeof(detail::BulkRing<float, 60, 32, 2, 40, Major::k>);     // refused
