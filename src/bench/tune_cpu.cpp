@@ -1,7 +1,6 @@
 // See tune_cpu.hpp.
 #include "tune_cpu.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -113,8 +112,10 @@ std::vector<index_t> neighbours(const cpu::TuningValue& value, index_t now) {
 
 std::string file_text(const cpu::Tuning& best) {
   const std::string_view known = cpu::microarchitecture();
-  return cat("# Values of the packed path, for TESSERA_CPU_TUNING.\n# Measured on ",
-             fmt::format("{:%F}", fmt::gmtime(std::time(nullptr))), " (",
+  const std::time_t now = std::time(nullptr);
+  char date[sizeof "YYYY-MM-DD"] = "";
+  std::strftime(date, sizeof date, "%F", std::gmtime(&now));
+  return cat("# Values of the packed path, for TESSERA_CPU_TUNING.\n# Measured on ", date, " (",
              known.empty() ? "unknown processor" : known, ", ", cpu_text(), ", ", default_threads(),
              " threads) by: tessera tune --device cpu\n", cpu::to_text(best));
 }
