@@ -6,6 +6,16 @@
 
 namespace tessera {
 
+/// The type of the parts of a complex T; a real T itself.
+template <class T>
+struct RealOf {
+  using type = T;
+};
+template <class R>
+struct RealOf<std::complex<R>> {
+  using type = R;
+};
+
 template <class R>
 R scaled(R factor, R x) {
   return factor * x;

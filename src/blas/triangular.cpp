@@ -18,14 +18,6 @@ namespace {
 template <class T>
 constexpr bool kPairs = !std::is_floating_point_v<T>;
 template <class T>
-struct RealOf {
-  using type = T;
-};
-template <class R>
-struct RealOf<std::complex<R>> {
-  using type = R;
-};
-template <class T>
 using Real = typename RealOf<T>::type;
 template <class T>
 using Tile = cpu::TriangularTile<Real<T>>;

@@ -17,15 +17,6 @@ namespace tessera::scale {
 
 namespace {
 
-template <class T>
-struct RealOf {
-  using type = T;
-};
-template <class R>
-struct RealOf<std::complex<R>> {
-  using type = R;
-};
-
 bool is_letter(char given, char letter) { return given == letter || given == letter + 32; }
 
 int threads_of_rank() {

@@ -1,5 +1,5 @@
-// Intel Sapphire Rapids and its successors with 2 MiB of L2. Measured on a Xeon (family 6, model
-// 143), 2026-11-22 to 25: bench/results/cpu/tuning.md. Again: tessera tune --device cpu.
+// Intel Sapphire Rapids and its successors with 2 MiB of L2. The machine, the days and what
+// was seen: bench/results/cpu/tuning.md. Again: tessera tune --device cpu.
 #pragma once
 
 #include "cpu/tuning.hpp"

@@ -1,12 +1,12 @@
-// AMD Zen 4. Measured on an EPYC (family 25), 2026-11-21 to 25: bench/results/cpu/tuning.md. Again:
-// tessera tune --device cpu.
+// AMD Zen 4. The machine, the days and what was seen: bench/results/cpu/tuning.md. Again: tessera
+// tune --device cpu.
 #pragma once
 
 #include "cpu/tuning.hpp"
 
 namespace tessera::cpu {
 
-/// L3 delivers B nearly as fast as L2; L1 is too small for the hardware to prefetch far ahead.
+/// L3 delivers B nearly as fast as L2; less of it serves one core than on Zen 5.
 inline constexpr Tuning kZen4 = {.name = "zen4",
                                  .near_eighths = 128,
                                  .near_one_row = 10,

@@ -1,5 +1,5 @@
-// AMD Zen 5. Measured on an EPYC (family 26), 2026-11-23 to 25: bench/results/cpu/tuning.md. Again:
-// tessera tune --device cpu.
+// AMD Zen 5. The machine, the days and what was seen: bench/results/cpu/tuning.md. Again: tessera
+// tune --device cpu.
 #pragma once
 
 #include "cpu/tuning.hpp"
