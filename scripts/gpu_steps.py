@@ -152,8 +152,9 @@ def conditions(lines):
 # ---- the steps ----------------------------------------------------------------------------------------------------------------------
 
 def bench(part, name, programs, seconds, size, algorithms, dtype="f32", **more):
-    return Step(part, name, [programs / "tessera", "bench", "--device", "cuda:0", "--no-host", "--force", "--context", "commit=COMMIT", "-o", "FILE",
-                             "--sizes", str(size), "--dtype", dtype, "--algorithms", algorithms], seconds, read_bench, f"{name}.json", **more)
+    return Step(part, name, [programs / "tessera", "bench", "--device", "cuda:0", "--no-host", "--force", "--repetitions", "11",
+                             "--context", "commit=COMMIT", "-o", "FILE", "--sizes", str(size), "--dtype", dtype, "--algorithms",
+                             algorithms], seconds, read_bench, f"{name}.json", **more)
 
 
 def counter_words(programs):

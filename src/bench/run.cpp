@@ -27,8 +27,6 @@ constexpr double kVerifierProducts = 3;
 constexpr double kTurnOverhead = 1.3;
 /// The least number of samples after idleness and of first calls.
 constexpr int kSingleCalls = 21;
-/// A device multiplies this long before its turns count, so that its clock settles.
-constexpr double kDeviceWarmUp = 3;
 /// Approximate time to start a process and load a library in it.
 constexpr double kProcessSeconds = 0.03;
 

@@ -18,6 +18,9 @@
 
 namespace tessera::bench {
 
+/// Seconds for which a device multiplies before its turns count, so that its clock settles.
+inline constexpr double kDeviceWarmUp = 1.5;
+
 struct BenchSettings {
   shell::Types types;
   std::vector<std::string> algorithms;
