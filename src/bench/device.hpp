@@ -75,8 +75,8 @@ class BenchDevice {
 void leave_hanging(const BenchDevice& device, int exit_code);
 
 /// The contestants of a device. The device and the shared operands must outlive them.
-std::unique_ptr<Contestant> device_algorithm(const std::string& name, BenchDevice& device,
-                                             SharedOperands& shared);
+std::unique_ptr<Contestant> device_algorithm(const std::string& name, const shell::Types& types,
+                                             BenchDevice& device, SharedOperands& shared);
 std::unique_ptr<Contestant> device_peer(const std::string& name, const shell::Types& types,
                                         BenchDevice& device, SharedOperands& shared);
 std::unique_ptr<Contestant> device_peak(std::string_view units, BenchDevice& device);

@@ -88,7 +88,7 @@ void Bench::enter_device() {
   Field& field = fields_.emplace_back(Field{{1, {}, device.name()}, {}});
   auto& entrants = field.entrants;
   for (const auto& name : settings_.algorithms)
-    entrants.push_back({device_algorithm(name, device, shared_)});
+    entrants.push_back({device_algorithm(name, settings_.types, device, shared_)});
   for (const auto& peer : settings_.peers)
     entrants.push_back({device_peer(peer.name, settings_.types, device, shared_)});
   for (const auto units : {kCores, kMatrixUnits}) {
