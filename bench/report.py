@@ -20,6 +20,8 @@ import pathlib
 import statistics
 import sys
 
+import gpu_cells
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BEGIN, END = "<!-- begin: written by bench/report.py; do not edit -->\n", "<!-- end -->\n"
 COLUMNS = ["suite", "type", "threads", "shape", "state", "contestant", "kind", "status", "time_ns", "spread_percent", "gflops",
@@ -232,9 +234,6 @@ HEADLINES = {"f32 squares, 64 to 4096": ("f32", "square"), "f32, few rows times 
              "f32, 4 to 32 in each extent, one call": ("f32", "tiny"), "f32, batches of 8 to 64": ("f32", "batched"),
              "f64 squares, 128 to 4096": ("f64", "f64"), "bf16 squares, 512 to 4096": ("bf16:f32", "bf16"),
              "i8 squares, 512 to 4096": ("i8:i32", "int8")}
-# And of GPU figures: kernel, type, the peer of the same arithmetic.
-GPU_HEADLINES = {"f32, `pipelined`": ("pipelined", "f32", "cublas"), "TF32, `tensor_core`": ("tensor_core", "f32", "cublas-tf32"),
-                 "bf16, `tensor_core`": ("tensor_core", "bf16", "cublas"), "f64, `block_tiled_vectorized`": ("block_tiled_vectorized", "f64", "cublas")}
 
 
 def headlines(results):
@@ -246,23 +245,36 @@ def headlines(results):
         found = [product for product in products if (product.type, product.suite) == key]
         over = [[value for value in (product.over(SHOWN[peer]) for product in found) if value] for peer in ("OpenBLAS", "oneDNN")]
         lines.append(f"| {label} | " + " | ".join(f"{mean(values):.2f}" if values else "-" for values in over) + " | - |")
-    measured = {}
-    for file in sorted((results / "gpu").glob("*.json")):  # the newest last
-        document = json.loads(file.read_text())
-        for row in document.get("benchmarks", []):
-            if row["m"] == row["n"] == row["k"] == 4096 and row["status"] == "verified":
-                measured[row["contestant"], row["dtype"]] = row
-                gpu = document["context"]["device"]["name"]
-    for label, (kernel, dtype, peer) in GPU_HEADLINES.items():
-        if (kernel, dtype) in measured:
-            lines.append(f"| {label}, 4096 on an {gpu} | - | - | {measured[kernel, dtype]['ratio_' + peer]:.2f} |")
+    gpu, cells = gpu_cells.newest(results / "gpu")
+    for label, (dtype, belongs) in gpu_cells.HEADLINES.items():
+        if found := [cell for cell in cells if cell.type == dtype and belongs(cell)]:
+            sizes = sorted({cell.m for cell in found})
+            label += f" squares, {' to '.join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))}" if label == dtype or label == "f8" else ""
+            lines.append(f"| {label}, on an {gpu['device']['name']} | - | - | {mean([cell.ratio for cell in found]):.2f} |")
     date = max(suite["date"] for suite in about["suites"].values())[:10]
     return ("\n" + "\n".join(lines) + f"\n\n{about['cpu_model']} ({name}), 1 and 2 threads, {date}. Geometric means over every product of a suite;\n"
             "[performance.md](docs/performance.md) has all suites and the products that lose.\n\n")
 
 
+def tflops(value):
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def gpu_section(results):
+    about, cells = gpu_cells.newest(results / "gpu")
+    if not cells:
+        return ""
+    lines = ["| type | product | TFLOP/s | of the peak | fastest peer | its TFLOP/s | speedup |", "|---|---|--:|--:|---|--:|--:|"]
+    for cell in cells:
+        percent = f"{cell.percent:.0f} %" if cell.percent else ""
+        columns = (cell.type, cell.shape, tflops(cell.tflops), percent, cell.peer, tflops(cell.peer_tflops), ratio_text(cell.ratio))
+        lines.append(f"| {' | '.join(columns)} |")
+    return (f"### {about['device']['summary']}\n\nData: `bench/results/gpu/{about['date'][:10]}-*-bench-*.json`. Code: {about['commit']}. Peers: cuBLAS, and "
+            "the two fastest of at most 16 algorithms of cuBLASLt.\n\n" + "\n".join(lines) + "\n\n")
+
+
 def generated(results):
-    return "\n" + "".join(machine_section(name, about, rows) for name, (about, rows) in machines(results).items())
+    return "\n" + "".join(machine_section(name, about, rows) for name, (about, rows) in machines(results).items()) + gpu_section(results)
 
 
 def main():

@@ -160,7 +160,7 @@ def counts_table(steps, seen):
     return out
 
 
-def tables(counted, results, source, seen, seen_source, made, others):
+def tables(counted, results, source, seen, seen_source, made):
     steps = {name: Step(each) for name, each in counted["steps"].items()}
     rows = medians(results) if results else {}
     out = ""
@@ -175,7 +175,7 @@ def tables(counted, results, source, seen, seen_source, made, others):
         out += line([f"`{name}`", *speed_cells(name, rows), steps[name].busiest, three_digits(steps[name].bound)])
     out += "\n`tensor_core` multiplies f32 as TF32: it is compared with cuBLAS in TF32 and the peak of the tensor cores. The step before\n"
     out += "`pipelined` is `block_tiled_vectorized`, the fastest one on CUDA cores.\n"
-    out += "\n" + others + "## What each step does\n\n"
+    out += "\n" + "## What each step does\n\n"
     m, n, k = counted["shape"]
     out += f"For a thousand multiply-adds of a thread, counted by the checker in one block of a {m} x {n} x {k} product"
     out += (f", and by Nsight Compute\nin a product of {' x '.join(map(str, MEASURED))}, `{seen_source}`.\n\n" if seen else
@@ -204,29 +204,6 @@ def machine_code_table(made, counted):
     return out + "\nThose of `tensor_core` are matrix instructions.\n"
 
 
-def beside_cublas(folder):
-    """Other types and sizes, of the newest day's *-bench-*.json; nothing where there are none."""
-    files = sorted(folder.glob("*-bench-*.json"))
-    if not files:
-        return ""
-    day = files[-1].name.split("-bench-")[0]
-    out = f"## Other types and sizes\n\nFrom `bench/results/gpu/{day}-bench-*.json`. `auto` is the default algorithm of a product.\n\n"
-    out += line(["type", "size", "algorithm", "TFLOP/s", "cuBLAS", "x cuBLAS", "share of peak"]) + "|---|--:|---|--:|--:|--:|--:|\n"
-    for path in (each for each in files if each.name.startswith(day + "-bench-")):
-        rows = [entry for entry in json.loads(path.read_text())["benchmarks"]
-                if entry["run_type"] == "aggregate" and entry.get("aggregate_name") == "median"]
-        speeds = {(row["m"], row["contestant"]): row["gflops"] for row in rows}
-        for row in rows:
-            name = row["contestant"]
-            peer = PEERS.get(name, "cublas") if row["dtype"] == "f32" else "cublas"
-            if row["kind"] == "algorithm":
-                theirs, ratio, percent = speeds.get((row["m"], peer)), row.get("ratio_" + peer), row.get("percent_of_peak")
-                out += line([row["dtype"], str(row["m"]), f"`{name}`", three_digits(row["gflops"] / 1000),
-                             UNMEASURED if theirs is None else three_digits(theirs / 1000),
-                             UNMEASURED if ratio is None else f"{ratio:.2f}", UNMEASURED if percent is None else f"{percent:.1f} %"])
-    return out + "\n"
-
-
 def page(old, *content):
     head, tail = old[:old.index(BEGIN) + len(BEGIN)], old[old.index(END):]
     return head + "\n" + tables(*content) + "\n" + tail
@@ -251,7 +228,7 @@ def main():
     sources = [f"bench/results/gpu/{each[0].name}" if each else "" for each in (speeds, counts)]
     made = json.loads((asked.results / "gpu/ladder-machine-code.json").read_text())
     old = asked.page.read_text()
-    new = page(old, counted, results, sources[0], seen, sources[1], made, beside_cublas(asked.results / "gpu"))
+    new = page(old, counted, results, sources[0], seen, sources[1], made)
     if asked.check:
         if new != old:
             sys.exit(f"ladder.py: {asked.page} does not show its files; run scripts/ladder.py")

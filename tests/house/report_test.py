@@ -51,7 +51,8 @@ class Report(unittest.TestCase):
                                  f"print(report.digest(pathlib.Path({str(self.folder / 'results')!r})))"], capture_output=True, text=True, check=True)
         (self.folder / "performance.svg").write_text(source.stdout)
         self.assertNotEqual(self.script("--check").returncode, 0)
-        self.assertEqual(self.script().returncode, 0)
+        run = self.script()
+        self.assertEqual(run.returncode, 0, run.stderr)
         self.assertEqual(self.script("--check").returncode, 0)
         return self.page.read_text()
 
@@ -100,6 +101,28 @@ class Report(unittest.TestCase):
     def test_a_disturbed_peak_leaves_no_share(self):
         self.keep("square", [entry("blas", 8, peak_disturbed=True)])
         self.assertEqual(self.rows()[0]["percent_of_peak"], "")
+
+    def test_a_gpu_is_compared_with_the_fastest_peer_of_the_same_arithmetic(self):
+        def row(name, gflops, dtype="f32", m=64, **more):
+            return {**entry(name, m, dtype=dtype, gflops=gflops, percent_of_peak=None), "kind": "peer" if name.startswith("cublas") else "algorithm", **more}
+        context = {"device": {"name": "Some GPU", "summary": "Some GPU, 4 SMs"}, "date": "2026-11-28T10:00", "commit": "1a2b3c"}
+        files = {"2026-11-27-some-gpu-bench-f32-64": [row("auto", 1.0, ratio_cublas=9.0), row("cublas", 1.0)],
+                 "2026-11-28-some-gpu-bench-f32-64": [row("pipelined", 30000.0, ratio_cublas=0.6),
+                                                      row("auto", 40000.0, **{"ratio_cublas": 0.8, "ratio_cublaslt-2": 0.7, "ratio_cublas-tf32": 0.1}),
+                                                      row("cublas", 50000.0), row("cublaslt-2", 57000.0), row("cublas-tf32", 400000.0)],
+                 "2026-11-28-some-gpu-bench-tf32-64": [row("warpgroup", 360000.0, **{"ratio_cublas": 7.0, "ratio_cublas-tf32": 0.9}),
+                                                       row("cublas", 50000.0), row("cublas-tf32", 400000.0)],
+                 "2026-11-28-some-gpu-bench-f8e4m3-thin": [row("auto", 1e6, "f8e4m3:f32", 1, n=64, k=1, ratio_cublaslt=1.25, percent_of_peak=62.4),
+                                                           row("cublaslt", 8e5, "f8e4m3:f32", 1, n=64, k=1)]}
+        (self.folder / "results/gpu").mkdir(parents=True)
+        for name, rows in files.items():
+            (self.folder / f"results/gpu/{name}.json").write_text(json.dumps({"context": context, "benchmarks": rows}))
+        self.keep("square", [entry("blas", 64, ratio_fast=2.0), entry("fast", 64)])
+        text = self.text()
+        self.assertIn("### Some GPU, 4 SMs", text)
+        self.assertIn("| f32 | 64x64x64 | 40.0 |  | cublaslt-2 | 57.0 | **0.70** |\n| TF32 | 64x64x64 | 360 |  | cublas-tf32 | 400 | **0.90** |\n", text)
+        self.assertIn("| f8e4m3 | 1x64x1 | 1000 | 62 % | cublaslt | 800 | 1.25 |", text)
+        self.assertNotIn("9.00", text)
 
     def test_wrong_arguments_are_refused(self):
         for arguments in (["kep", "machine", "x.json"], ["keep", "machine"]):
