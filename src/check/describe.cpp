@@ -329,9 +329,9 @@ constexpr std::array<std::string_view, kKindNames.size()> kHints = {
 
 std::string hint_of(const Mistake& m) {
   const bool is_ours = m.kind == Kind::source_overwritten || m.kind == Kind::store_never_awaited ||
-                       m.kind == Kind::exception || m.kind == Kind::stack_overflow ||
-                       m.kind == Kind::out_of_bounds || m.kind == Kind::impossible_launch ||
-                       m.kind >= Kind::host_memory;
+                       m.kind == Kind::misaligned || m.kind == Kind::exception ||
+                       m.kind == Kind::stack_overflow || m.kind == Kind::out_of_bounds ||
+                       m.kind == Kind::impossible_launch || m.kind >= Kind::host_memory;
   if (is_ours && !m.advice.empty()) return m.advice;
   if (m.repeats)
     return "a loop with a barrier runs more often for some threads: give all of them the same "

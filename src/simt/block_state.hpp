@@ -279,6 +279,10 @@ struct BlockScheduler::State {
   detail::AsyncMachine& async();
   /// Ends the block where it is not open.
   detail::GateState& gate_of(int thread, const Gate* gate, const Here& here);
+  /// Ends the block where no bulk copy or store may begin: at this place in shared storage, or at
+  /// this coordinate of the contiguous mode.
+  void require_box(int thread, const BulkFields& f, int x, std::uint32_t shared, const char* what,
+                   const Here& here);
   /// Ends the block where all have arrived that the gate counts.
   void require_missing(int thread, const detail::GateState& gate, const Here& here);
   /// A phase of the gate has ended.

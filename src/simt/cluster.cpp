@@ -238,6 +238,7 @@ void CpuAsync::copy(const BulkMap* map, int x, int y, void* to, Gate* gate, unsi
   BlockScheduler::State& s = scheduler_.state();
   if (s.cancelled) return s.wait_after_failure(thread_);
   const BulkFields fields = fields_of(*map);
+  s.require_box(thread_, fields, x, address(to), "a bulk copy", here);
   const BulkMove move{fields, x, y, address(to)};
   if (s.task.async != nullptr) s.task.async->loads(thread_, move, here);
   for (int rank = 0; blocks >> rank != 0; ++rank) {

@@ -33,7 +33,19 @@ void require_multiple(State& s, int thread, std::uint32_t at, std::size_t of, co
               "use a UnitTile as it is aligned in Shared", BlockFault::Kind::misaligned);
 }
 constexpr std::size_t kCopiedLine = 128;  // PTX ISA, cp.async.bulk.tensor
+constexpr int kChunk = 16;                // bytes: see tile_from()
 }  // namespace
+
+void BlockScheduler::State::require_box(int thread, const BulkFields& f, int x,
+                                        std::uint32_t shared, const char* what, const Here& here) {
+  require_multiple(*this, thread, shared, kCopiedLine, what, here);
+  const int some = kChunk / f.element_bytes;
+  if (std::int64_t{x} * f.element_bytes % kChunk != 0)
+    misused(thread, here, cat(what, " does not begin where it may in its matrix"),
+            cat("a multiple of ", some, " elements (16 bytes) along the contiguous mode"),
+            cat("element ", x), cat("begin the tile at ", x - (x % some + some) % some),
+            BlockFault::Kind::misaligned);
+}
 
 AsyncMachine& BlockScheduler::State::async() {
   if (!machine)
@@ -139,8 +151,8 @@ void CpuAsync::copy(const BulkMap* map, int x, int y, void* to, Gate* gate, Here
   BlockScheduler::State& s = scheduler_.state();
   AsyncMachine& machine = s.async();
   const GateState& found = s.gate_of(thread_, gate, here);
-  require_multiple(s, thread_, address(to), kCopiedLine, "a bulk copy", here);
   const BulkFields fields = fields_of(*map);
+  s.require_box(thread_, fields, x, address(to), "a bulk copy", here);
   if (s.task.async != nullptr) {
     const BulkMove move{fields, x, y, address(to)};
     s.task.async->loads(thread_, move, here);
@@ -158,7 +170,7 @@ void CpuAsync::store(const BulkMap* map, int x, int y, const void* from, Here he
   if (const auto bytes = fields.extent[0] * fields.element_bytes; bytes % 16 != 0)
     s.misused(thread_, here, cat("a bulk store to rows of ", bytes, " bytes"),
               "a multiple of 16 bytes", {}, "let threads store where a row ends within 16 bytes");
-  require_multiple(s, thread_, address(from), kCopiedLine, "a bulk store", here);
+  s.require_box(thread_, fields, x, address(from), "a bulk store", here);
   if (s.task.async != nullptr &&
       !s.task.async->stores(thread_, {fields, x, y, address(from)}, here))
     return;

@@ -46,7 +46,9 @@ enum class Flaw {
   no_wait_bulk_read,
   no_wait_bulk,
   reads_stored,
-  no_expect
+  no_expect,
+  copy_within_chunk,
+  store_within_chunk
 };
 
 /// The asynchronous words of a thread that begins its products without a fence.
@@ -104,9 +106,10 @@ struct Ring {
     for (int k = 0; k < tiles<1>(gA, depth); ++k) {
       if (!is(Flaw::no_free_wait)) wait(t, s.free[turn.stage], turn.before());  // at free_wait
       const int rows = is(Flaw::expects_clipped) ? gA.rows : M;
-      if (!is(Flaw::no_expect)) expect(t, s.full[turn.stage], rows * depth * 2);    // at expect
-      expect(t, s.full_b[turn.stage], TileB::bytes);                                // at expect_b
-      copy_bulk(t, tile<M, depth>(gA, 0, k), s.a[turn.stage], s.full[turn.stage]);  // at copy
+      if (!is(Flaw::no_expect)) expect(t, s.full[turn.stage], rows * depth * 2);  // at expect
+      expect(t, s.full_b[turn.stage], TileB::bytes);                              // at expect_b
+      const int col = is(Flaw::copy_within_chunk) ? k * depth - 4 : k * depth;
+      copy_bulk(t, tile_from(gA, 0, col), s.a[turn.stage], s.full[turn.stage]);  // at copy
       if (!is(Flaw::copy_forgotten))
         copy_bulk(t, tile<N, depth>(gB, 0, k), s.b[turn.stage], s.full_b[turn.stage]);  // at copy_b
       if (!is(Flaw::loader_stays)) turn.next();
@@ -152,7 +155,8 @@ struct Ring {
       meet_group(t);
       if (is(Flaw::fence_behind_barrier)) fence_async(t);
       if (!leads) continue;
-      store_bulk(t, slice, tile<64, 8>(slices, group, part));  // at store
+      const int col = is(Flaw::store_within_chunk) ? part * 8 - 2 : part * 8;
+      store_bulk(t, slice, tile_from(slices, group * 64, col));  // at store
       if (!is(Flaw::no_commit)) commit_bulk(t);
     }
     if (!leads) return;

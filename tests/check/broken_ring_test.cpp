@@ -60,6 +60,8 @@ const FlawCase kFlaws[] = {
     {"no_wait_bulk", Flaw::no_wait_bulk, Kind::store_never_awaited, "store", ""},
     {"reads_stored", Flaw::reads_stored, Kind::store_never_awaited, "read", "store"},
     {"no_expect", Flaw::no_expect, Kind::stuck, "full_wait", ""},
+    {"copy_within_chunk", Flaw::copy_within_chunk, Kind::misaligned, "copy", ""},
+    {"store_within_chunk", Flaw::store_within_chunk, Kind::misaligned, "store", ""},
 };
 
 /// The lines of ring.hpp that have names.

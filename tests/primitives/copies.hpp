@@ -104,7 +104,7 @@ Dump record_p1(Machine& machine, const BoxRules& rules = {}) {
 /// P2: (32,16) boxes of a (24,40) matrix that are partly and wholly outside.
 struct Outside {
   static constexpr int rows = 24, cols = 40, box_rows = 16, box_cols = 32;
-  static constexpr int begin[4][2] = {{-5, -3}, {24, 16}, {40, 24}, {8, 4}};  // (x, y)
+  static constexpr int begin[4][2] = {{-8, -3}, {24, 16}, {40, 24}, {8, 4}};  // (x, y)
 };
 template <class Machine>
 Dump record_p2(Machine& machine) {

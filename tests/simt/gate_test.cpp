@@ -5,7 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "support/refusal.hpp"
@@ -187,18 +190,108 @@ TEST(BulkCopies, BeginAtLinesOfSharedMemory) {
   }
 }
 
+/// A tile that begins at this row and column, by a copy and by a copy into blocks of a cluster.
+struct CopyFrom {
+  static constexpr const char* name = "copy_from";
+  static constexpr Dim3 block{32};
+  struct Shared {
+    Numbers tile;
+    Gate full;
+  };
+  int row, col;
+  bool to_cluster;
+
+  TESSERA_KERNEL void operator()(auto t, const auto& in) const {
+    auto& s = shared<Shared>(t);
+    if (t.thread != 0) return;
+    open_gate(t, s.full, 1);
+    publish_gates(t);
+    expect(t, s.full, Numbers::bytes);
+    if (to_cluster) copy_bulk(t, tile_from(in, row, col), s.tile, s.full, 1u);
+    else copy_bulk(t, tile_from(in, row, col), s.tile, s.full);
+    wait(t, s.full, 0);
+  }
+};
+
+TEST(BulkCopies, BeginAtChunksOfTheirMatrix) {
+  alignas(16) static const float numbers[16 * 32] = {};
+  const BulkMatrix<Numbers> in{software_map(bulk_fields<Numbers>(numbers, 16, 32, 32, 1)), 16, 32};
+  for (const bool to_cluster : {false, true}) {
+    const auto copy = [&](int row, int col) {
+      launch({.grid = {1}, .block = CopyFrom::block}, CopyFrom{row, col, to_cluster}, in);
+    };
+    for (const int row : {-17, -3, 0, 1, 16}) {
+      for (const int col : {-36, -4, 0, 8, 32, 100}) copy(row, col);
+      for (const int col : {-5, -3, 1, 2, 30}) {
+        EXPECT_THAT(
+            refusal([&] { copy(row, col); }, Category::kernel),
+            AllOf(HasSubstr("a bulk copy does not begin where it may in its matrix"),
+                  HasSubstr("a multiple of 4 elements (16 bytes)"), HasSubstr(cat("element ", col)),
+                  HasSubstr(cat("begin the tile at ", (col + 8) / 4 * 4 - 8))));
+      }
+    }
+  }
+}
+
+/// Writes a tile to `out`, row by row.
+struct CopyOut {
+  static constexpr const char* name = "copy_out";
+  static constexpr Dim3 block{32};
+  struct Shared {
+    Numbers tile;
+    Gate full;
+  };
+  TESSERA_KERNEL void operator()(auto t, const auto& in, float* out) const {
+    auto& s = shared<Shared>(t);
+    if (t.thread == 0) {
+      open_gate(t, s.full, 1);
+      publish_gates(t);
+    }
+    t.barrier();
+    if (t.thread == 0) {
+      expect(t, s.full, Numbers::bytes);
+      copy_bulk(t, tile<16, 32>(in, 0, 0), s.tile, s.full);
+    }
+    wait(t, s.full, 0);
+    for (int row = 0; row < 16; ++row) out[row * 32 + t.lane] = s.tile.view()(row, t.lane);
+  }
+};
+
+TEST(BulkCopies, RoundToTf32WithTiesToEven) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  constexpr std::pair<float, float> rounded[] = {{1 + 0x1p-11f, 1},
+                                                 {1 + 0x3p-11f, 1 + 0x1p-9f},
+                                                 {-1 - 0x1p-11f, -1},
+                                                 {-1 - 0x3p-11f, -1 - 0x1p-9f},
+                                                 {1 + 0x1.002p-11f, 1 + 0x1p-10f},
+                                                 {1 + 0x1.ffep-12f, 1},
+                                                 {2 - 0x1p-23f, 2},
+                                                 {0x1.fffffep127f, infinity},
+                                                 {-infinity, -infinity}};
+  alignas(16) float numbers[16 * 32] = {}, out[16 * 32];
+  for (std::size_t i = 0; i < std::size(rounded); ++i) numbers[i * 33] = rounded[i].first;
+  numbers[32] = std::numeric_limits<float>::quiet_NaN();
+  const BulkMatrix<Numbers> in{
+      software_map(bulk_fields<Numbers>(numbers, 16, 32, 32, 1, Rounding::tf32)), 16, 32};
+  launch({.grid = {1}, .block = CopyOut::block}, CopyOut{}, in, static_cast<float*>(out));
+  for (std::size_t i = 0; i < std::size(rounded); ++i)
+    EXPECT_EQ(out[i * 33], rounded[i].second) << rounded[i].first;
+  EXPECT_TRUE(std::isnan(out[32]));
+}
+
 struct StoreTile {
   static constexpr const char* name = "store_tile";
   static constexpr Dim3 block{32};
   struct Shared {
     Numbers tile;
   };
+  int col = 0;
   TESSERA_KERNEL void operator()(auto t, const auto& to) const {
     auto& s = shared<Shared>(t);
     if (t.thread != 0) return;
     s.tile = {};
     fence_async(t);
-    store_bulk(t, s.tile, tile<16, 32>(to, 0, 0));
+    store_bulk(t, s.tile, tile_from(to, 0, col));
     commit_bulk(t);
     wait_bulk<0>(t);
   }
@@ -206,16 +299,19 @@ struct StoreTile {
 
 TEST(BulkStores, TakeRowsOfWholePieces) {
   std::vector<float> to(16 * 32, 1);
-  const auto store = [&](index_t cols) {
+  const auto store = [&](index_t cols, int col = 0) {
     const BulkMatrix<Numbers> matrix{software_map(bulk_fields<Numbers>(to.data(), 16, cols, 32, 1)),
                                      16, static_cast<int>(cols)};
-    launch({.grid = {1}, .block = StoreTile::block}, StoreTile{}, matrix);
+    launch({.grid = {1}, .block = StoreTile::block}, StoreTile{col}, matrix);
   };
   store(28);
   EXPECT_EQ(to[27], 0);
   EXPECT_EQ(to[28], 1);
   EXPECT_THAT(refusal([&] { store(30); }, Category::kernel),
               AllOf(HasSubstr("rows of 120 bytes"), HasSubstr("a multiple of 16 bytes")));
+  EXPECT_THAT(refusal([&] { store(28, 2); }, Category::kernel),
+              AllOf(HasSubstr("a bulk store does not begin where it may in its matrix"),
+                    HasSubstr("element 2")));
 }
 
 }  // namespace

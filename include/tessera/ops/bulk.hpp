@@ -160,13 +160,14 @@ TESSERA_HD constexpr BulkTile<Tile> tile(const BulkMatrix<Tile>& matrix, int i, 
   return {&matrix.map, i * Tile::rows, j * Tile::cols, matrix.major};
 }
 
-/// The tile that begins at (row, col).
+/// The tile that begins at (row, col), which may be outside. Along the contiguous mode it must be a
+/// multiple of 16 bytes; otherwise the copy is an illegal instruction on an H200.
 template <class Tile>
 TESSERA_HD constexpr BulkTile<Tile> tile_from(const BulkMatrix<Tile>& matrix, int row, int col) {
   return {&matrix.map, row, col, matrix.major};
 }
 
-/// The bytes that copies into these tiles deliver, to be passed to arrive_expecting(); the same for
+/// The bytes that copies into these tiles deliver, to be passed to expect(); the same for
 /// tiles that are partly outside.
 template <class... Tiles>
 constexpr int bytes_of(const Tiles&...) {

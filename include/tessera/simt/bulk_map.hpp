@@ -11,7 +11,7 @@
 
 namespace tessera {
 
-/// How a map's elements are read. tf32: f32, rounded to TF32 on the way.
+/// How a map's elements are read. tf32: f32, rounded to TF32 on the way, ties to even.
 enum class BulkType : std::uint8_t { bytes_1, f16, bf16, f32, tf32, i32 };
 
 /// The arguments of a map, innermost dimension first. Copies fill with zeros what is outside.

@@ -55,7 +55,7 @@ TESSERA_KERNEL void publish_gates(Thread& t, Here here = Here::current()) {
   t.async().publish(here);
 }
 /// Opens the gates of a ring; all threads of the block call it. `full` counts one arrival, that of
-/// the loading thread with arrive_expecting(); `free` counts `readers` arrivals.
+/// the loading thread with expect(); `free` counts `readers` arrivals.
 template <int Stages, class Thread>
 TESSERA_KERNEL void open_gates(Thread& t, Gate (&full)[Stages], Gate (&free)[Stages], int readers,
                                Here here = Here::current()) {
