@@ -28,6 +28,8 @@ struct Primitive {
   std::string (*place)(std::size_t word);
   /// Words equal that differ by at most this share of the expected one: for measured times.
   double tolerance = 0;
+  /// Of this word at most twice the expected number: it depends on the host.
+  int of_host = -1;
 };
 
 /// All of them, in the order in which they run.
