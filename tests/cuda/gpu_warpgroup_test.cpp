@@ -1,10 +1,12 @@
 // The kernel of warpgroup units on a GPU: every tile, type and order of operands whose rows bulk
 // copies can read, edges of all kinds, and C by bulk stores and by the epilogue. The bits are those
-// of `tensor_core`: the units of one device add alike.
+// of `tensor_core`, since the units of one device add alike, and of f32 those of the CPU engine.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "cluster_product.hpp"
 #include "cuda/abilities.hpp"
@@ -35,46 +37,80 @@ struct Orders {
   bool a, b, c;
 };
 
+/// A product: its operands here and there, what is right, and its bits: those of `tensor_core` on
+/// the same device; of f32, which bulk copies round to TF32 and `tensor_core` otherwise, of the CPU
+/// engine.
 template <class In, class Out>
-void expect_right(const char* algorithm, const TileShape& tile, testing::Shape s, Orders orders,
-                  double alpha = 1, double beta = 0, const Epilogue& epilogue = {}) {
-  auto A = aligned<In>(s.M, s.K, orders.a), B = aligned<In>(s.K, s.N, orders.b);
-  auto C = aligned<Out>(s.M, s.N, orders.c);
-  A.fill(RandomData(1));
-  B.fill(RandomData(2));
-  if (beta != 0) C.fill(RandomData(3));
-  const auto C0 = C;
-  auto D = C;
-  const auto stream = cuda::Stream::create(0);
-  const cuda::DeviceMatrix a(A.view(), stream), b(B.view(), stream), c(C.view(), stream),
-      d(C.view(), stream);
-  std::vector<float> bias(static_cast<std::size_t>(std::max({index_t{1}, s.M, s.N})));
-  for (std::size_t i = 0; i < bias.size(); ++i) bias[i] = 0.25f * static_cast<float>(i % 9) - 1;
-  const cuda::DeviceMatrix bias_there(matrix(bias.data(), 1, std::ssize(bias)), stream);
-  const Problem problem = make_problem(A.view(), B.view(), C.view(), alpha, beta, epilogue);
-  const auto run = [&](const char* name, const TileShape& with, const cuda::DeviceMatrix& to,
-                       Guarded<Out>& back) {
-    const Plan plan = make_plan(problem, {.algorithm = name, .tile = with, .device = "cuda:0"});
-    cuda::run(plan, a.view(), b.view(), to.view(), stream, bias_there.view().data);
-    cuda::download(to.view(), back.view(), stream);
-    return to_string(plan);
-  };
-  const std::string plan = run(algorithm, tile, c, C);
-  const auto result =
-      Verifier(problem, A.view(), B.view(), const_cast<Guarded<Out>&>(C0).view(), bias.data())
-          .check(C.view(), find_algorithm(algorithm).arithmetic(problem.in));
-  ASSERT_TRUE(result.within_bound)
-      << plan << ": error / bound = " << result.max_error_ratio << " at (" << result.row << ","
-      << result.col << "): expected " << result.expected << ", got " << result.got;
-  ASSERT_TRUE(C.guards_intact()) << plan;
-  if (sizeof(In) == 4) return;  // rounded to TF32 by a bulk copy, and by instructions
-  run("tensor_core", {}, d, D);
-  for (index_t i = 0; i < s.M; ++i) {
-    for (index_t j = 0; j < s.N; ++j)
-      ASSERT_EQ(std::memcmp(&C(i, j), &D(i, j), sizeof(Out)), 0)
-          << plan << " at (" << i << "," << j << "): " << static_cast<float>(C(i, j))
-          << ", tensor_core " << static_cast<float>(D(i, j));
+class Expected {
+ public:
+  Expected(const char* algorithm, testing::Shape s, Orders orders, double alpha = 1,
+           double beta = 0, const Epilogue& epilogue = {})
+      : algorithm_(algorithm),
+        A_(aligned<In>(s.M, s.K, orders.a)),
+        B_(aligned<In>(s.K, s.N, orders.b)),
+        C0_(aligned<Out>(s.M, s.N, orders.c)),
+        bias_(static_cast<std::size_t>(std::max({index_t{1}, s.M, s.N}))) {
+    A_.fill(RandomData(1));
+    B_.fill(RandomData(2));
+    if (beta != 0) C0_.fill(RandomData(3));
+    for (std::size_t i = 0; i < bias_.size(); ++i) bias_[i] = 0.25f * static_cast<float>(i % 9) - 1;
+    a_ = {A_.view(), stream_}, b_ = {B_.view(), stream_};
+    bias_there_ = {matrix(bias_.data(), 1, std::ssize(bias_)), stream_};
+    problem_ = make_problem(A_.view(), B_.view(), C0_.view(), alpha, beta, epilogue);
+    verifier_.emplace(problem_, A_.view(), B_.view(), C0_.view(), bias_.data());
+    if constexpr (sizeof(In) == 4) {
+      bits_.emplace(C0_);
+      run(make_plan(problem_, {.algorithm = algorithm}), A_.view(), B_.view(), bits_->view(),
+          bias_.data());
+    } else {
+      bits_.emplace(product("tensor_core", {}).second);
+    }
   }
+
+  void expect_of(const TileShape& tile) const {
+    auto [plan, C] = product(algorithm_, tile);
+    const auto result =
+        verifier_->check(C.view(), find_algorithm(algorithm_).arithmetic(problem_.in));
+    ASSERT_TRUE(result.within_bound)
+        << plan << ": error / bound = " << result.max_error_ratio << " at (" << result.row << ","
+        << result.col << "): expected " << result.expected << ", got " << result.got;
+    ASSERT_TRUE(C.guards_intact()) << plan;
+    for (index_t i = 0; i < C.rows(); ++i) {
+      for (index_t j = 0; j < C.cols(); ++j)
+        ASSERT_EQ(std::memcmp(&C(i, j), &(*bits_)(i, j), sizeof(Out)), 0)
+            << plan << " at (" << i << "," << j << "): " << static_cast<float>(C(i, j))
+            << ", expected " << static_cast<float>((*bits_)(i, j));
+    }
+  }
+
+ private:
+  /// The plan's text, and C.
+  std::pair<std::string, Guarded<Out>> product(const char* algorithm, const TileShape& tile) const {
+    Guarded<Out> C = C0_;
+    const cuda::DeviceMatrix c(C.view(), stream_);
+    const Plan plan =
+        make_plan(problem_, {.algorithm = algorithm, .tile = tile, .device = "cuda:0"});
+    cuda::run(plan, a_.view(), b_.view(), c.view(), stream_, bias_there_.view().data);
+    cuda::download(c.view(), C.view(), stream_);
+    return {to_string(plan), std::move(C)};
+  }
+
+  const char* algorithm_;
+  Guarded<In> A_, B_;
+  Guarded<Out> C0_;
+  std::vector<float> bias_;
+  cuda::Stream stream_ = cuda::Stream::create(0);
+  cuda::DeviceMatrix a_, b_, bias_there_;
+  Problem problem_;
+  std::optional<Verifier> verifier_;
+  std::optional<Guarded<Out>> bits_;
+};
+
+/// The same product in every tile.
+template <class In, class Out, class... Args>
+void expect_right(const char* algorithm, Args... args) {
+  const Expected<In, Out> expected(algorithm, args...);
+  for (const TileShape& tile : find_algorithm(algorithm).tiles) expected.expect_of(tile);
 }
 
 const std::vector<testing::Shape>& shapes() {
@@ -89,51 +125,44 @@ TEST_F(GpuWarpgroup, EveryInstructionMultiplies) {
 }
 
 TEST_F(GpuWarpgroup, IsRightInEveryTileForEveryOrderOfBf16) {
-  for (const TileShape& tile : find_algorithm("warpgroup").tiles) {
-    for (const auto& shape : shapes()) {
-      for (int orders = 0; orders < 8; ++orders)
-        expect_right<bf16, bf16>("warpgroup", tile, shape,
-                                 {(orders & 1) != 0, (orders & 2) != 0, (orders & 4) != 0});
-    }
+  for (const auto& shape : shapes()) {
+    for (int orders = 0; orders < 8; ++orders)
+      expect_right<bf16, bf16>("warpgroup", shape,
+                               Orders{(orders & 1) != 0, (orders & 2) != 0, (orders & 4) != 0});
   }
 }
 
 TEST_F(GpuWarpgroup, IsRightForEveryType) {
-  for (const TileShape& tile : find_algorithm("warpgroup").tiles) {
-    for (const auto& shape : shapes()) {
-      expect_right<f16, f16>("warpgroup", tile, shape, {false, false, false});
-      expect_right<f16, float>("warpgroup", tile, shape, {false, true, false});
-      expect_right<bf16, float>("warpgroup", tile, shape, {true, false, false});
-      expect_right<float, float>("warpgroup", tile, shape, {false, true, false});
-    }
+  for (const auto& shape : shapes()) {
+    expect_right<f16, f16>("warpgroup", shape, Orders{false, false, false});
+    expect_right<f16, float>("warpgroup", shape, Orders{false, true, false});
+    expect_right<bf16, float>("warpgroup", shape, Orders{true, false, false});
+    expect_right<float, float>("warpgroup", shape, Orders{false, true, false});
   }
 }
 
 TEST_F(GpuWarpgroup, AppliesTheEpilogue) {
-  for (const TileShape& tile : find_algorithm("warpgroup").tiles) {
-    for (const double alpha : {0.0, 1.0, -0.7}) {
-      for (const double beta : {0.0, 1.0, -1.3}) {
-        expect_right<bf16, bf16>("warpgroup", tile, {133, 270, 72}, {false, false, false}, alpha,
-                                 beta);
-        expect_right<f16, float>("warpgroup", tile, {133, 270, 72}, {false, true, true}, alpha,
-                                 beta);
-      }
+  const testing::Shape shape{133, 270, 72};
+  const Orders rows{false, false, false}, columns{false, true, true};
+  for (const double alpha : {0.0, 1.0, -0.7}) {
+    for (const double beta : {0.0, 1.0, -1.3}) {
+      expect_right<bf16, bf16>("warpgroup", shape, rows, alpha, beta);
+      expect_right<f16, float>("warpgroup", shape, columns, alpha, beta);
     }
-    for (const Bias bias : {Bias::none, Bias::per_row, Bias::per_column}) {
-      for (const Activation activation : {Activation::none, Activation::relu, Activation::gelu})
-        expect_right<bf16, bf16>("warpgroup", tile, {133, 270, 72}, {false, false, false}, 1, 0,
-                                 {activation, bias});
-    }
+  }
+  for (const Bias bias : {Bias::none, Bias::per_row, Bias::per_column}) {
+    for (const Activation activation : {Activation::none, Activation::relu, Activation::gelu})
+      expect_right<bf16, bf16>("warpgroup", shape, rows, 1, 0, Epilogue{activation, bias});
   }
 }
 
 /// More tiles than a device has multiprocessors: rings and turns continue from tile to tile.
 TEST_F(GpuWarpgroup, GoesFromTileToTile) {
-  for (const TileShape& tile : find_algorithm("warpgroup").tiles) {
-    for (const index_t K : {64, 200, 512, 1000})
-      expect_right<bf16, bf16>("warpgroup", tile, {1500, 3100, K}, {false, false, false});
-    expect_right<bf16, float>("warpgroup", tile, {3100, 1500, 136}, {false, true, false}, 0.5, 1);
-  }
+  for (const index_t K : {64, 200, 512, 1000})
+    expect_right<bf16, bf16>("warpgroup", testing::Shape{1500, 3100, K},
+                             Orders{false, false, false});
+  expect_right<bf16, float>("warpgroup", testing::Shape{3100, 1500, 136},
+                            Orders{false, true, false}, 0.5, 1);
 }
 
 TEST_F(GpuWarpgroup, ClustersChangeNoBit) {
@@ -151,18 +180,16 @@ TEST_F(GpuWarpgroup, ThinIsRightInEveryTile) {
   const testing::Shape thin[] = {{1, 64, 64},    {1, 1000, 4096}, {3, 300, 520}, {8, 129, 72},
                                  {16, 4096, 64}, {33, 500, 200},  {64, 517, 96}, {700, 5, 264},
                                  {257, 64, 63},  {130, 140, 150}, {1, 1, 1}};
-  for (const TileShape& tile : find_algorithm("thin").tiles) {
-    for (const auto& shape : thin) {
-      for (int orders = 0; orders < 8; ++orders)
-        expect_right<bf16, bf16>("thin", tile, shape,
-                                 {(orders & 1) != 0, (orders & 2) != 0, (orders & 4) != 0});
-      expect_right<f16, float>("thin", tile, shape, {false, true, false}, -0.7, 1.3);
-      expect_right<float, float>("thin", tile, shape, {false, true, false});
-    }
-    for (const Bias bias : {Bias::per_row, Bias::per_column})
-      expect_right<bf16, float>("thin", tile, {5, 270, 72}, {false, true, false}, 1, 0,
-                                {Activation::gelu, bias});
+  for (const auto& shape : thin) {
+    for (int orders = 0; orders < 8; ++orders)
+      expect_right<bf16, bf16>("thin", shape,
+                               Orders{(orders & 1) != 0, (orders & 2) != 0, (orders & 4) != 0});
+    expect_right<f16, float>("thin", shape, Orders{false, true, false}, -0.7, 1.3);
+    expect_right<float, float>("thin", shape, Orders{false, true, false});
   }
+  for (const Bias bias : {Bias::per_row, Bias::per_column})
+    expect_right<bf16, float>("thin", testing::Shape{5, 270, 72}, Orders{false, true, false}, 1, 0,
+                              Epilogue{Activation::gelu, bias});
 }
 
 }  // namespace
