@@ -18,7 +18,7 @@ MEASURED = ["tune", "bench", "ladder", "counters", "sanitize"]  # by programs wh
 PRIMITIVES = [f"p{i}" for i in range(1, 12)]  # of gpu_primitives
 CHECKED_AGAIN = ["p3", "p6"]  # at the beginning of a later call: is it still the card, and does it still do the same?
 # What a matrix product by warpgroups is made of; without them it is tried last. Products of f32 need none of these.
-WARPGROUPS = ("p1", "p3", "p4", "p5", "p8", "p9")
+WARPGROUPS = ("p1", "p2", "p3", "p4", "p5", "p8", "p9")
 # Small cases of everything; not what only takes long there: times, and millions of atomic additions.
 SANITIZED = "GpuEngine.*:*IsRightForEveryStride*:*MultipliesEveryType*:-*Refused*:*SaysWhat*:*AStreamKeeps*:*EventsMeasure*"
 LADDER = ",".join(STEPS)

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,22 +27,35 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One process at a time appends to a file; if the system has no locks, none waits.
+/// One process at a time appends to a file; if the system has no locks, none waits. Whoever holds
+/// the lock deletes its file at the end; one who waited for it then opens a new one.
 class FileLock {
  public:
-  explicit FileLock(const std::string& file)
-      : file_(::open((file + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)) {
-    while (file_ >= 0 && ::flock(file_, LOCK_EX) != 0 && errno == EINTR) {
-    }
+  explicit FileLock(const std::string& file) : name_(file + ".lock") {
+    do {
+      if (file_ >= 0) ::close(file_);
+      file_ = ::open(name_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+      while (file_ >= 0 && ::flock(file_, LOCK_EX) != 0 && errno == EINTR) {
+      }
+    } while (file_ >= 0 && !is_there());
   }
   ~FileLock() {
-    if (file_ >= 0) ::close(file_);
+    if (file_ < 0) return;
+    ::unlink(name_.c_str());
+    ::close(file_);
   }
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
 
  private:
-  int file_;
+  bool is_there() const {
+    struct stat named, mine;
+    return ::stat(name_.c_str(), &named) == 0 && ::fstat(file_, &mine) == 0 &&
+           named.st_ino == mine.st_ino && named.st_dev == mine.st_dev;
+  }
+
+  std::string name_;
+  int file_ = -1;
 };
 
 /// The peers to compare with: by default the two fastest algorithms of cuBLASLt, and cuBLAS.
