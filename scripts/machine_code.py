@@ -163,7 +163,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/cuda")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "bench/results/gpu/ladder-machine-code.json")
-    parser.add_argument("--registers", type=pathlib.Path, default=ROOT / "src/cli/kernel_registers.inc")
+    parser.add_argument("--registers", type=pathlib.Path, default=ROOT / "src/inspect/kernel_registers.inc")
     asked = parser.parse_args()
     version = re.search(r"release ([\d.]+)", subprocess.run(["nvcc", "--version"], capture_output=True, text=True, check=True).stdout)[1]
     steps = {step: described(step, asked.build / "machine_code") for step in STEPS}

@@ -7,15 +7,15 @@
 #include <map>
 #include <optional>
 
-#include "check_file.hpp"
-#include "checked_kernel.hpp"
 #include "commands.hpp"
+#include "inspect/check_file.hpp"
+#include "inspect/checked_kernel.hpp"
+#include "inspect/sweep.hpp"
 #include "plain_cuda/launch_source.hpp"
 #include "process/signals.hpp"
 #include "process/temporary_folder.hpp"
 #include "shell/options.hpp"
 #include "shell/write_file.hpp"
-#include "sweep.hpp"
 #include "tessera/check/format.hpp"
 #include "tessera/check/formats.hpp"
 #include "tessera/io/atomic_file.hpp"
@@ -25,7 +25,7 @@ namespace tessera::cli {
 namespace {
 
 struct CheckRequest {
-  CheckedKernel kernel;
+  inspect::CheckedKernel kernel;
   std::vector<std::string> more_files;
   std::string format;                        ///< of the printed output; empty: --json decides
   std::map<std::string, std::string> files;  ///< by format; empty: not requested
@@ -42,7 +42,7 @@ struct CheckRequest {
 
 /// Prints the report and writes the requested files.
 int print_report(const shell::Context& context, const CheckRequest& request,
-                 const FileReport& report) {
+                 const inspect::FileReport& report) {
   for (const auto& [format, text] : report.others)
     shell::write_file(context, request.files.at(format), request.force, text);
   if (request.format == "text") context.print_wrapped(report.printed);
@@ -57,12 +57,12 @@ struct SaidWhy {
 
 /// The command for one case of a sweep, without its shape.
 std::string again(const CheckRequest& request) {
-  const CheckedKernel& kernel = request.kernel;
+  const inspect::CheckedKernel& kernel = request.kernel;
   const auto quoted = [](const std::string& word) {
     return word.find(' ') == std::string::npos ? word : "'" + word + "'";
   };
   std::string out = "tessera check " + quoted(kernel.name);
-  if (!is_file(kernel) && !kernel.tile.empty()) out += " --tile " + kernel.tile;
+  if (!inspect::is_file(kernel) && !kernel.tile.empty()) out += " --tile " + kernel.tile;
   if (kernel.dtype != "f32") out += " --dtype " + kernel.dtype;
   if (kernel.beta != 0) out += cat(" --beta ", kernel.beta);
   if (kernel.seed != 0) out += cat(" --seed ", kernel.seed);
@@ -78,26 +78,28 @@ std::string again(const CheckRequest& request) {
 
 /// Checks many shapes; `spelling` is set for a kernel of the ladder.
 int check_sweep(const shell::Context& context, const CheckRequest& request,
-                const std::optional<KernelSpelling>& spelling, const CheckKernelCase& check_case) {
-  const SweepRequest asked{.kernel = request.kernel,
-                           .only_rows = !request.launch.empty(),
-                           .taken = request.launch.empty()
-                                        ? check::SweepExtents{}
-                                        : sweep_extents(plain_cuda::extents_used(request.launch)),
-                           .again = again(request),
-                           .format = request.format,
-                           .others = request.others()};
+                const std::optional<KernelSpelling>& spelling,
+                const inspect::CheckKernelCase& check_case) {
+  const inspect::SweepRequest asked{
+      .kernel = request.kernel,
+      .only_rows = !request.launch.empty(),
+      .taken = request.launch.empty()
+                   ? check::SweepExtents{}
+                   : inspect::sweep_extents(plain_cuda::extents_used(request.launch)),
+      .again = again(request),
+      .format = request.format,
+      .others = request.others()};
   const check::SweepTile around =
-      spelling ? sweep_tile(*spelling) : sweep_tile(request.kernel, check_case);
-  return print_report(context, request, sweep_kernel(asked, around, check_case));
+      spelling ? inspect::sweep_tile(*spelling) : inspect::sweep_tile(request.kernel, check_case);
+  return print_report(context, request, inspect::sweep_kernel(asked, around, check_case));
 }
 
 /// The report of one run of a program for a sweep.
-check::Report case_report(const CheckedProgram& program, FileCheck check) {
+check::Report case_report(const inspect::CheckedProgram& program, inspect::FileCheck check) {
   check.sized = true;
   check.format = "json";
   check.others.clear();
-  const FileReport said = program.run(check);
+  const inspect::FileReport said = program.run(check);
   if (said.printed.empty() && said.code == 2) throw SaidWhy{said.code};
   if (said.printed.empty())
     throw Error(Category::unavailable, "could not be checked: see the program's message on stderr");
@@ -112,24 +114,24 @@ int check_program(const shell::Context& context, const CheckRequest& request,
                   const std::optional<KernelSpelling>& spelling = {}) {
   compilation.flags = request.flags;
   compilation.for_debugger = !request.stop_at.empty();
-  FileCheck check{.compilation = std::move(compilation),
-                  .more_sources = request.more_files,
-                  .arguments = process::split_words(request.arguments),
-                  .launch = request.launch,
-                  .kernel = request.kernel,
-                  .stop_at = request.stop_at,
-                  .suppress = request.suppress,
-                  .results = request.results,
-                  .sized = !spelling && (request.sweeps || !request.launch.empty()),
-                  .format = request.format,
-                  .others = request.others()};
-  const CheckedProgram program(check);
-  const auto problem = [&](const CheckedKernel& kernel) {
-    return spelling ? problem_text(kernel, *spelling) : std::string();
+  inspect::FileCheck check{.compilation = std::move(compilation),
+                           .more_sources = request.more_files,
+                           .arguments = process::split_words(request.arguments),
+                           .launch = request.launch,
+                           .kernel = request.kernel,
+                           .stop_at = request.stop_at,
+                           .suppress = request.suppress,
+                           .results = request.results,
+                           .sized = !spelling && (request.sweeps || !request.launch.empty()),
+                           .format = request.format,
+                           .others = request.others()};
+  const inspect::CheckedProgram program(check);
+  const auto problem = [&](const inspect::CheckedKernel& kernel) {
+    return spelling ? inspect::problem_text(kernel, *spelling) : std::string();
   };
   if (request.sweeps) {
     try {
-      return check_sweep(context, request, spelling, [&](const CheckedKernel& kernel) {
+      return check_sweep(context, request, spelling, [&](const inspect::CheckedKernel& kernel) {
         check.kernel = kernel;
         check.problem = problem(kernel);
         return case_report(program, check);
@@ -139,7 +141,7 @@ int check_program(const shell::Context& context, const CheckRequest& request,
     }
   }
   check.problem = problem(request.kernel);
-  const FileReport report = program.run(check);
+  const inspect::FileReport report = program.run(check);
   if (report.printed.empty()) return report.code;  // the program has reported the reason
   return print_report(context, request, report);
 }
@@ -149,7 +151,7 @@ int check_compiled(const shell::Context& context, const CheckRequest& request,
                    const KernelSpelling& spelling) {
   const process::TemporaryFolder folder;
   const auto source = folder.path() / cat(request.kernel.name, ".cpp");
-  std::ofstream(source) << source_text(request.kernel, spelling);
+  std::ofstream(source) << inspect::source_text(request.kernel, spelling);
   const std::string what = cat(request.kernel.name, " with tile ", to_string(spelling.tile), " in ",
                                request.kernel.dtype);
   context.detail(cat("compiling ", what));
@@ -172,13 +174,13 @@ void check_results(const CheckRequest& request) {
 
 void check_request(const shell::Context& context, CheckRequest& request) {
   if (request.format.empty()) request.format = context.json ? "json" : "text";
-  checked_device(request.kernel);
+  inspect::checked_device(request.kernel);
   for (const auto& [format, file] : request.files)
     if (!file.empty()) check_output(file, request.force ? Overwrite::replace : Overwrite::refuse);
   if (!request.suppress.empty())
     request.kernel.suppressions = check::read_suppressions(request.suppress);
   if (!request.stop_at.empty()) check::parse_stop_at(request.stop_at);
-  const bool is_program = is_file(request.kernel);
+  const bool is_program = inspect::is_file(request.kernel);
   if (!is_program && !request.more_files.empty())
     throw Error(Category::argument, cat("unexpected argument '", request.more_files[0], "'"),
                 "further files after FILE.cu", request.kernel.name);
@@ -204,21 +206,22 @@ void check_request(const shell::Context& context, CheckRequest& request) {
 int run_check(const shell::Context& context, CheckRequest& request) {
   check_request(context, request);
   const std::string& name = request.kernel.name;
-  if (is_file(request.kernel)) {
+  if (inspect::is_file(request.kernel)) {
     // removes temporary folders and ends programs if the command is stopped
     const process::InterruptsAreNoted noted;
     return check_program(context, request, {.source = name, .what = name});
   }
-  const KernelSpelling spelling = spelling_of(request.kernel);
+  const KernelSpelling spelling = inspect::spelling_of(request.kernel);
   if (!spelling.is_compiled || !request.stop_at.empty() || !request.flags.empty()) {
     const process::InterruptsAreNoted noted;
     return check_compiled(context, request, spelling);
   }
   if (request.sweeps) return check_sweep(context, request, spelling, checked);
   const check::DeviceModel& device = check::device_model(request.kernel.device);
-  const check::Report report = checked(request.kernel);
-  return print_report(context, request,
-                      written(report, device, request.format, request.others(), source_of));
+  const check::Report report = inspect::checked(request.kernel);
+  return print_report(
+      context, request,
+      inspect::written(report, device, request.format, request.others(), inspect::source_of));
 }
 
 void add_outputs(CLI::App& app, CheckRequest& request, shell::Context& context) {
@@ -258,7 +261,7 @@ void add_check(CLI::App& root, shell::Context& context) {
       "  tessera check my_kernel.cpp --stop-at 'block=1,0 thread=3 superstep=load'\n"
       "  tessera check tiled_idiomatic --tile 16x16x16 --order shuffled --seed 3 --junit "
       "check.xml");
-  add_kernel_options(
+  inspect::add_kernel_options(
       *app, request->kernel, "KERNEL|FILE",
       "A kernel of the ladder: naive, tiled, ..., FILE.cpp with a kernel of your own, or FILE.cu "
       "with a program in plain CUDA");
@@ -279,7 +282,7 @@ void add_check(CLI::App& root, shell::Context& context) {
       "Lanes of a warp of plain CUDA: 32 (default) or 64", "32|64");
   shell::add_text(*app, "--results", "FOLDER", request->results,
                   "Write the arrays that the launch may change into FOLDER, each as NAME.npy");
-  add_strides(*app, request->kernel);
+  inspect::add_strides(*app, request->kernel);
   shell::add_flag(*app, "--sweep", request->sweeps,
                   "Check many shapes and strides around the tile, in three orders of the threads");
   shell::add_flag(*app, "--counters-only", request->kernel.counters_only,

@@ -12,10 +12,10 @@
 #include "commands.hpp"
 #include "compare_report.hpp"
 #include "device.hpp"
-#include "executor.hpp"
-#include "operand.hpp"
 #include "process/clock.hpp"
-#include "rehearsal.hpp"
+#include "product/executor.hpp"
+#include "product/operand.hpp"
+#include "product/rehearsal.hpp"
 #include "shell/algorithm_options.hpp"
 #include "shell/json_text.hpp"
 #include "shell/machine.hpp"
@@ -92,11 +92,11 @@ constexpr double kTimedSeconds = 0.002;
 /// Multiplies into C. A short product is repeated, each time from the original C, and the fastest
 /// time counts. The first of several runs does not count: it wakes the threads, touches memory for
 /// the first time and fills the caches.
-void time_runs(Compared& out, Executor& executor, const Plan& plan, const ConstMatrix& A,
+void time_runs(Compared& out, product::Executor& executor, const Plan& plan, const ConstMatrix& A,
                const ConstMatrix& B, const Array& C, const Array& C0) {
   const auto one_run = [&] {
     reset(C, C0, plan.problem.beta);
-    return executor.run(plan, A, B, matrix_of(C));
+    return executor.run(plan, A, B, product::matrix_of(C));
   };
   out.seconds = one_run();
   out.runs = 1;
@@ -107,7 +107,7 @@ void time_runs(Compared& out, Executor& executor, const Plan& plan, const ConstM
     out.seconds = std::min(out.seconds, one_run());
 }
 
-Compared compare_one(const Algorithm& algorithm, Executor& executor, const Plan& plan,
+Compared compare_one(const Algorithm& algorithm, product::Executor& executor, const Plan& plan,
                      const ConstMatrix& A, const ConstMatrix& B, const Array& C, const Array& C0,
                      const Verifier& verifier) {
   Compared out{
@@ -115,7 +115,7 @@ Compared compare_one(const Algorithm& algorithm, Executor& executor, const Plan&
   try {
     time_runs(out, executor, plan, A, B, C, C0);
     out.gflops = out.seconds > 0 ? plan.problem.flops() / out.seconds * 1e-9 : 0;
-    out.found = verifier.check(const_matrix_of(C), algorithm.arithmetic(plan.problem.in));
+    out.found = verifier.check(product::const_matrix_of(C), algorithm.arithmetic(plan.problem.in));
   } catch (const std::bad_alloc&) {
     out.status = Status::failed;
     out.reason = "not enough memory";
@@ -247,24 +247,25 @@ void check_request(const CompareRequest& request, const shell::Types& types) {
   if (!std::isfinite(request.alpha) || !std::isfinite(request.beta))
     throw Error(Category::argument, "alpha and beta must be finite numbers here", {},
                 cat("alpha ", request.alpha, ", beta ", request.beta));
-  require_product(types);
+  product::require_product(types);
   check_size(request, types);
 }
 
 /// Multiplies and checks, one algorithm after the other.
-void compare_all(const shell::Context& context, Executor& executor, Field& field, const Array& A,
-                 const Array& B, const Array& C, const Array& C0, const Problem& problem,
-                 int threads) {
-  const ConstMatrix a = const_matrix_of(A), b = const_matrix_of(B);
-  const Rehearsal expected = rehearse(context, executor, field.plans, problem, a, b, C, threads);
+void compare_all(const shell::Context& context, product::Executor& executor, Field& field,
+                 const Array& A, const Array& B, const Array& C, const Array& C0,
+                 const Problem& problem, int threads) {
+  const ConstMatrix a = product::const_matrix_of(A), b = product::const_matrix_of(B);
+  const product::Rehearsal expected =
+      product::rehearse(context, executor, field.plans, problem, a, b, C, threads);
   shell::Progress progress(context, "exact product", expected.total(), shell::Pace::Unit::seconds);
   progress.update(0, expected.exact);
-  const Verifier verifier(
-      problem, a, b, const_matrix_of(C0), nullptr, threads, [&](index_t done, index_t total) {
-        const double share =
-            static_cast<double>(done) / static_cast<double>(std::max<index_t>(1, total));
-        progress.update(expected.exact * share);
-      });
+  const Verifier verifier(problem, a, b, product::const_matrix_of(C0), nullptr, threads,
+                          [&](index_t done, index_t total) {
+                            const double share = static_cast<double>(done) /
+                                                 static_cast<double>(std::max<index_t>(1, total));
+                            progress.update(expected.exact * share);
+                          });
   double done = expected.exact;
   for (std::size_t i = 0; i < field.plans.size(); ++i) {
     if (!field.plans[i]) continue;
@@ -301,7 +302,7 @@ int run_compare(const shell::Context& context, const CompareRequest& request) {
   fill(A, data, random_bits(stream + 1, 0), options.threads);
   fill(B, data, random_bits(stream + 2, 0), options.threads);
   if (problem.beta != 0) fill(C0, data, random_bits(stream + 3, 0), options.threads);
-  Executor executor;
+  product::Executor executor;
   compare_all(context, executor, field, A, B, C, C0, problem, options.threads);
 
   const Comparison comparison{problem, data, request.order, devices, request.seed, options.threads};

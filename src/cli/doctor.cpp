@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/environment.hpp"
+#include "bench/gpu_tools.hpp"
 #include "bench/peers.hpp"
 #include "commands.hpp"
-#include "gpu_tools.hpp"
 #include "shell/build_info.hpp"
 #include "shell/json_text.hpp"
 #include "shell/machine.hpp"
@@ -173,7 +173,7 @@ std::string text_of(const bench::Peer& peer) {
 
 ordered_json gpu_tools_json() {
   auto out = ordered_json::array();
-  for (const auto& tool : gpu_tools())
+  for (const auto& tool : bench::gpu_tools())
     out.push_back(
         {{"name", tool.name},
          {"purpose", tool.purpose},
@@ -321,7 +321,7 @@ std::string to_text(const shell::Context& context, const shell::Machine& machine
   for (const auto& device : devices) report.line(cat("cuda:", device.number), device_text(device));
   if (devices.empty()) report.line("devices", cat("none: ", cuda::why_unavailable()));
   report.line("toolkit", nvcc.empty() ? "nvcc not found" : nvcc);
-  for (const auto& tool : gpu_tools())
+  for (const auto& tool : bench::gpu_tools())
     report.line(tool.name, tool.path.empty()
                                ? cat("not found; ", tool.purpose)
                                : cat(tool.version.empty() ? "version unknown" : tool.version, "  ",

@@ -4,11 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "check_file.hpp"
-#include "checked_kernel.hpp"
 #include "commands.hpp"
 #include "explain_cpu.hpp"
-#include "explain_report.hpp"
+#include "inspect/check_file.hpp"
+#include "inspect/checked_kernel.hpp"
+#include "inspect/explain_report.hpp"
 #include "process/signals.hpp"
 #include "shell/algorithm_options.hpp"
 #include "shell/json_text.hpp"
@@ -27,7 +27,7 @@ constexpr index_t kDefaultExtent = 1024;
 constexpr int kDefaultBlocks = 2;
 
 struct ExplainRequest {
-  CheckedKernel kernel{
+  inspect::CheckedKernel kernel{
       .m = kDefaultExtent, .n = kDefaultExtent, .k = kDefaultExtent, .blocks = kDefaultBlocks};
   std::vector<std::string> more_files;
   std::string against, text, html, launch, arguments, flags, arithmetic = "chain";
@@ -43,10 +43,10 @@ const Algorithm* next_step(const std::string& name) {
 }
 
 /// For a file, its program counts and writes the page if one is requested.
-check::Report counted_in_file(const ExplainRequest& request, const CheckedKernel& kernel,
+check::Report counted_in_file(const ExplainRequest& request, const inspect::CheckedKernel& kernel,
                               std::string& page) {
   const process::InterruptsAreNoted noted;
-  const FileReport said = check_file(
+  const inspect::FileReport said = inspect::check_file(
       {.compilation = {.source = kernel.name, .what = kernel.name, .flags = request.flags},
        .more_sources = request.more_files,
        .arguments = process::split_words(request.arguments),
@@ -67,13 +67,14 @@ check::Report counted_in_file(const ExplainRequest& request, const CheckedKernel
   return out;
 }
 
-Explained explained(const ExplainRequest& request, const std::string& name, std::string& page) {
-  CheckedKernel kernel = request.kernel;
+inspect::Explained explained(const ExplainRequest& request, const std::string& name,
+                             std::string& page) {
+  inspect::CheckedKernel kernel = request.kernel;
   kernel.name = name;
-  Explained out{
-      .report = is_file(kernel) ? counted_in_file(request, kernel, page) : checked(kernel),
-      .explanation = {},
-      .next = next_step(name)};
+  inspect::Explained out{.report = inspect::is_file(kernel) ? counted_in_file(request, kernel, page)
+                                                            : inspect::checked(kernel),
+                         .explanation = {},
+                         .next = next_step(name)};
   out.explanation = check::explain(out.report, check::device_model(kernel.device));
   return out;
 }
@@ -81,12 +82,12 @@ Explained explained(const ExplainRequest& request, const std::string& name, std:
 /// The counters come from the kernel's accesses: refuses products without elements, and options of
 /// files without a file.
 void require_work(const ExplainRequest& request) {
-  const CheckedKernel& kernel = request.kernel;
+  const inspect::CheckedKernel& kernel = request.kernel;
   const bool has_words = !request.launch.empty() || !request.arguments.empty() ||
                          !request.flags.empty() || !request.more_files.empty();
-  CheckedKernel other;
+  inspect::CheckedKernel other;
   other.name = request.against;
-  const bool is_any_file = is_file(kernel) || is_file(other);
+  const bool is_any_file = inspect::is_file(kernel) || inspect::is_file(other);
   if (!is_any_file && has_words)
     throw Error(Category::argument,
                 "--launch, --args, further files and compiler options need a kernel in a file",
@@ -109,8 +110,8 @@ int run_explain(const shell::Context& context, ExplainRequest& request) {
     return explain_cpu(context,
                        {size, request.kernel.dtype, request.arithmetic, request.kernel.threads});
   }
-  request.kernel.dtype = checked_dtype(request.kernel.dtype);
-  const check::DeviceModel& device = checked_device(request.kernel);
+  request.kernel.dtype = inspect::checked_dtype(request.kernel.dtype);
+  const check::DeviceModel& device = inspect::checked_device(request.kernel);
   require_work(request);
   const bool two = !request.against.empty();
   if (two && !request.kernel.tile.empty())
@@ -119,20 +120,23 @@ int run_explain(const shell::Context& context, ExplainRequest& request) {
   for (const std::string& file : {request.text, request.html})
     if (!file.empty()) check_output(file, request.force ? Overwrite::replace : Overwrite::refuse);
   std::string page;
-  const Explained a = explained(request, request.kernel.name, page);
-  const Explained b = two ? explained(request, request.against, page) : Explained{};
+  const inspect::Explained a = explained(request, request.kernel.name, page);
+  const inspect::Explained b =
+      two ? explained(request, request.against, page) : inspect::Explained{};
   if (!request.html.empty())
     shell::write_file(context, request.html, request.force,
-                      two ? check::html_comparison(a.report, b.report, device, source_of)
+                      two ? check::html_comparison(a.report, b.report, device, inspect::source_of)
                       : !page.empty() ? page
-                                      : check::html_report(a.report, device, source_of));
+                                      : check::html_report(a.report, device, inspect::source_of));
   const auto text = [&](std::size_t columns) {
-    return two                       ? explain_text(a, b, source_of, columns)
-           : is_file(request.kernel) ? explain_text(a, source_of, columns)
-                                     : explain_text(a, columns);
+    return two ? inspect::explain_text(a, b, inspect::source_of, columns)
+           : inspect::is_file(request.kernel)
+               ? inspect::explain_text(a, inspect::source_of, columns)
+               : inspect::explain_text(a, columns);
   };
   if (!request.text.empty()) shell::write_file(context, request.text, request.force, text(0));
-  if (context.json) context.print(shell::json_text(two ? explain_json(a, b) : explain_json(a)));
+  if (context.json)
+    context.print(shell::json_text(two ? inspect::explain_json(a, b) : inspect::explain_json(a)));
   else context.print(text(shell::terminal_columns(shell::Stream::out)));
   return 0;
 }
@@ -150,7 +154,7 @@ void add_explain(CLI::App& root, shell::Context& context) {
       "256>>>(x: f32[n], n: n)' -n 100000\n"
       "  tessera explain block_tiled -m 4096 --json | jq .advice\n"
       "  tessera explain --cpu 1000 8 64");
-  add_kernel_options(
+  inspect::add_kernel_options(
       *app, request->kernel, "KERNEL|FILE",
       "A kernel of the ladder: naive, tiled, ..., FILE.cpp with a kernel of your own, "
       "or FILE.cu with a program in plain CUDA");
@@ -168,7 +172,7 @@ void add_explain(CLI::App& root, shell::Context& context) {
                   cat("Element type: ", shell::join(shell::product_dtype_names()), "; default ",
                       request->kernel.dtype,
                       "; with --cpu also types of A, B and C, such as bf16:f32 and u8:i8:i32"));
-  add_strides(*app, request->kernel);
+  inspect::add_strides(*app, request->kernel);
   shell::add_flag(*app, "--cpu", request->cpu,
                   "Explain the route of a product M N K through the packed CPU path instead");
   shell::add_choice(*app, "--arithmetic", request->arithmetic, {"chain", "lanes"},

@@ -7,14 +7,14 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "check_file.hpp"
 #include "commands.hpp"
-#include "judge_reference.hpp"
+#include "inspect/check_file.hpp"
+#include "inspect/reference.hpp"
+#include "inspect/sweep.hpp"
 #include "plain_cuda/launch_source.hpp"
 #include "process/signals.hpp"
 #include "shell/json_text.hpp"
 #include "shell/options.hpp"
-#include "sweep.hpp"
 #include "tessera/check/format.hpp"
 #include "tessera/check/sweep.hpp"
 
@@ -23,7 +23,7 @@ namespace tessera::cli {
 namespace {
 
 struct JudgeRequest {
-  CheckedKernel kernel;
+  inspect::CheckedKernel kernel;
   std::string launch, reference, flags, tile;
 };
 
@@ -47,15 +47,15 @@ struct Verdict {
 /// The requested shape in three orders of the threads, then others if the launch depends on m, n,
 /// k.
 std::vector<check::SweepCase> cases_of(const JudgeRequest& request) {
-  const CheckedKernel& kernel = request.kernel;
+  const inspect::CheckedKernel& kernel = request.kernel;
   std::vector<check::SweepCase> out;
   for (const auto order : {ThreadOrder::forward, ThreadOrder::backward, ThreadOrder::shuffled})
     out.push_back({.m = kernel.m, .n = kernel.n, .k = kernel.k, .order = order});
   const std::string used = plain_cuda::extents_used(request.launch);
   if (used.empty()) return out;
   const check::SweepTile tile =
-      request.tile.empty() ? check::SweepTile{} : sweep_tile(parse_tile(request.tile));
-  for (const check::SweepCase& one : check::sweep_cases(tile, sweep_extents(used))) {
+      request.tile.empty() ? check::SweepTile{} : inspect::sweep_tile(parse_tile(request.tile));
+  for (const check::SweepCase& one : check::sweep_cases(tile, inspect::sweep_extents(used))) {
     if (one.strides == check::ProductStrides::rows && one.order == ThreadOrder::forward)
       out.push_back(one);
   }
@@ -64,7 +64,7 @@ std::vector<check::SweepCase> cases_of(const JudgeRequest& request) {
 
 class Judge {
  public:
-  Judge(const JudgeRequest& request, const Reference& reference)
+  Judge(const JudgeRequest& request, const inspect::Reference& reference)
       : request_(request), reference_(reference) {
     check_.compilation.source = request.kernel.name;
     check_.compilation.what = request.kernel.name;
@@ -75,7 +75,7 @@ class Judge {
   }
 
   Verdict run() {
-    const CheckedProgram program(check_);
+    const inspect::CheckedProgram program(check_);
     const auto begin = Clock::now();
     const std::vector<check::SweepCase> cases = cases_of(request_);
     verdict_.cases = cases.size();
@@ -97,14 +97,14 @@ class Judge {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void judge(const CheckedProgram& program, const check::SweepCase& one, double seconds) {
+  void judge(const inspect::CheckedProgram& program, const check::SweepCase& one, double seconds) {
     const process::TemporaryFolder arrays;
     check_.arrays = arrays.path().string();
     check_.kernel = request_.kernel;
     check_.kernel.m = one.m, check_.kernel.n = one.n, check_.kernel.k = one.k;
     check_.kernel.order = name(one.order);
     check_.kernel.seconds = std::max(1, static_cast<int>(seconds));
-    const FileReport said = program.run(check_);
+    const inspect::FileReport said = program.run(check_);
     if (said.printed.empty()) {
       verdict_.incomplete = "see the program's message on stderr";
       return;
@@ -122,23 +122,23 @@ class Judge {
       else if (f.severity == check::Severity::warning) remark(reason, place);
     }
     if (!report.summary.incomplete.empty()) verdict_.incomplete = report.summary.incomplete;
-    const std::vector<JudgedLaunch> launches = read_launches(arrays.path());
+    const std::vector<inspect::JudgedLaunch> launches = inspect::read_launches(arrays.path());
     if (verdict_.incomplete.empty()) compare(launches, one);
     ++verdict_.judged;
   }
 
-  void compare(const std::vector<JudgedLaunch>& launches, const check::SweepCase& one) {
+  void compare(const std::vector<inspect::JudgedLaunch>& launches, const check::SweepCase& one) {
     const process::TemporaryFolder exact;
-    JudgedCase found =
+    inspect::JudgedCase found =
         reference_.judge(launches, {{"m", one.m}, {"n", one.n}, {"k", one.k}}, exact.path());
     if (!found.why_not.empty()) {
       if (verdict_.not_compared++ == 0) verdict_.why_not = std::move(found.why_not);
       return;
     }
-    for (const JudgedLaunch& each : launches)
-      for (const NamedArray& out : each.outputs)
+    for (const inspect::JudgedLaunch& each : launches)
+      for (const inspect::NamedArray& out : each.outputs)
         verdict_.compared += static_cast<std::size_t>(out.array.count());
-    for (WrongResult& wrong : found.wrong) {
+    for (inspect::WrongResult& wrong : found.wrong) {
       const bool is_known = std::any_of(  // from an earlier launch of this case
           verdict_.reasons.begin(), verdict_.reasons.end(),
           [&](const Reason& each) { return each.kind == wrong.kind && each.text == wrong.text; });
@@ -155,8 +155,8 @@ class Judge {
   }
 
   const JudgeRequest& request_;
-  const Reference& reference_;
-  FileCheck check_;
+  const inspect::Reference& reference_;
+  inspect::FileCheck check_;
   Verdict verdict_;
 };
 
@@ -216,8 +216,8 @@ std::string verdict_text(const JudgeRequest& request, const Verdict& verdict) {
 }
 
 int run_judge(const shell::Context& context, const JudgeRequest& request) {
-  checked_device(request.kernel);
-  const Reference reference(request.reference);
+  inspect::checked_device(request.kernel);
+  const inspect::Reference reference(request.reference);
   const process::InterruptsAreNoted noted;
   const Verdict verdict = Judge(request, reference).run();
   if (context.json) context.print(verdict_json(request, verdict));
@@ -235,7 +235,7 @@ void add_judge(CLI::App& root, shell::Context& context) {
       "16)>>>(A: f32[m,k], B: f32[k,n], C: f32[m,n], m, n, k)' --reference naive\n"
       "  tessera judge softmax.cu --launch 'softmax<<<m, 256>>>(x: f32[m,n], y: f32[m,n], n)' "
       "--reference softmax.py --json");
-  CheckedKernel& kernel = request->kernel;
+  inspect::CheckedKernel& kernel = request->kernel;
   shell::add_argument(*app, "FILE", "FILE.cu", kernel.name, "The file with the kernel");
   shell::add_text(
       *app, "--launch", "LAUNCH", request->launch,
@@ -253,7 +253,7 @@ void add_judge(CLI::App& root, shell::Context& context) {
   shell::add_seed(*app, "--seed", kernel.seed, "Seed of the data (default 0)");
   shell::add_count(*app, "--time-limit", kernel.seconds,
                    "Of all cases together, in seconds (default 60)");
-  add_device_model(*app, kernel);
+  inspect::add_device_model(*app, kernel);
   shell::add_compiler_flags(*app, request->flags);
   shell::add_threads(*app, kernel.threads);
   shell::add_json_option(*app, context, "The verdict with its reasons, as JSON");

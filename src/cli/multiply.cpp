@@ -8,12 +8,12 @@
 
 #include "commands.hpp"
 #include "device.hpp"
-#include "multiply_bands.hpp"
-#include "multiply_memory.hpp"
-#include "multiply_ranks.hpp"
-#include "multiply_selected.hpp"
-#include "operand.hpp"
 #include "process/signals.hpp"
+#include "product/bands.hpp"
+#include "product/memory.hpp"
+#include "product/operand.hpp"
+#include "product/ranks.hpp"
+#include "product/selected.hpp"
 #include "scale/mpi_transport.hpp"
 #include "shell/algorithm_options.hpp"
 #include "shell/json_text.hpp"
@@ -28,7 +28,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-Plan plan_of(const MultiplyRequest& request, const Operands& in) {
+Plan plan_of(const product::MultiplyRequest& request, const product::Operands& in) {
   Problem problem;
   problem.M = in.M(), problem.N = in.N(), problem.K = in.K();
   problem.in = in.a.dtype(), problem.out = in.type;
@@ -48,8 +48,8 @@ Plan plan_of(const MultiplyRequest& request, const Operands& in) {
 
 // ---- output -------------------------------------------------------------------------------------
 
-std::string summary(const MultiplyRequest& request, const Operands& in, const Plan& plan,
-                    double seconds) {
+std::string summary(const product::MultiplyRequest& request, const product::Operands& in,
+                    const Plan& plan, double seconds) {
   const double gflops = seconds > 0 ? plan.problem.flops() / seconds * 1e-9 : 0;
   const std::string target = request.output == "-" ? "stdout" : request.output;
   const std::string tile = plan.tile == TileShape{} ? "" : " " + to_string(plan.tile);
@@ -84,7 +84,7 @@ ordered_json problem_json(const Problem& problem) {
           {"beta", number(problem.beta)}};
 }
 
-void check_request(const shell::Context& context, const MultiplyRequest& request) {
+void check_request(const shell::Context& context, const product::MultiplyRequest& request) {
   named_device(request.device);
   if (request.output.empty() && !request.dry_run)
     throw Error(Category::argument, "no output named", "-o FILE (or --dry-run)");
@@ -94,7 +94,7 @@ void check_request(const shell::Context& context, const MultiplyRequest& request
   if (!request.beta && !request.c.empty())
     throw Error(Category::argument, "--c is given, but without --beta it is not read",
                 "--beta Y beside --c");
-  if (!request.dtype.empty()) require_product(parse_dtype(request.dtype));
+  if (!request.dtype.empty()) product::require_product(parse_dtype(request.dtype));
   if (request.resume && request.memory == 0)
     throw Error(Category::argument, "--resume is given, but the product is not in blocks",
                 "--memory SIZE beside --resume");
@@ -110,7 +110,7 @@ void check_request(const shell::Context& context, const MultiplyRequest& request
 }
 
 /// --gram, in the words of a product of two files.
-void take_gram(MultiplyRequest& request) {
+void take_gram(product::MultiplyRequest& request) {
   if (request.gram != request.b.empty())
     throw Error(Category::argument,
                 request.gram ? "--gram multiplies A by its transpose" : "B is required",
@@ -125,21 +125,21 @@ void take_gram(MultiplyRequest& request) {
   request.transpose_b = !request.transpose_a;
 }
 
-int run_multiply(const shell::Context& context, const MultiplyRequest& request) {
+int run_multiply(const shell::Context& context, const product::MultiplyRequest& request) {
   const auto check = [&] {
     check_request(context, request);
-    if (request.selects()) check_selection(request);
+    if (request.selects()) product::check_selection(request);
   };
-  if (scale::is_launched()) return multiply_on_ranks(context, request, check);
+  if (scale::is_launched()) return product::multiply_on_ranks(context, request, check);
   check();
   const WriteOptions write{
       .format = request.format.empty() ? Format::automatic : parse_format(request.format),
       .overwrite = request.force ? Overwrite::replace : Overwrite::refuse};
   // refused now, not after hours of work
   if (!request.dry_run) check_output(request.output, write);
-  if (request.selects() && request.memory == 0) return multiply_selected(context, request);
-  if (request.memory > 0) return multiply_in_memory(context, request);
-  const Operands in = read_operands(context, request);
+  if (request.selects() && request.memory == 0) return product::multiply_selected(context, request);
+  if (request.memory > 0) return product::multiply_in_memory(context, request);
+  const product::Operands in = product::read_operands(context, request);
   const Plan plan = plan_of(request, in);
   std::vector<std::pair<std::string_view, std::vector<std::string>>>
       said;  // one line for each reason
@@ -159,8 +159,8 @@ int run_multiply(const shell::Context& context, const MultiplyRequest& request) 
     return 0;
   }
   shell::note_other_names(context, parse_location(request.output).path);
-  Target target(request.output, in.type, in.M(), in.N(), write);
-  const Outcome outcome = multiply_in_bands(context, request, plan, in, target);
+  product::Target target(request.output, in.type, in.M(), in.N(), write);
+  const product::Outcome outcome = product::multiply_in_bands(context, request, plan, in, target);
   const double seconds = outcome.seconds;
   ordered_json verified;
   if (request.verify) {
@@ -191,7 +191,7 @@ int run_multiply(const shell::Context& context, const MultiplyRequest& request) 
 void add_multiply(CLI::App& root, shell::Context& context) {
   // A launcher ends the ranks of a job by signals: one line is enough.
   if (scale::is_launched()) process::silence_signals();
-  auto request = std::make_shared<MultiplyRequest>();
+  auto request = std::make_shared<product::MultiplyRequest>();
   request->device = default_device();
   CLI::App* app = shell::add_command(
       root, context, "multiply", "Multiply two matrices from files: C = alpha * A * B + beta * C0",

@@ -10,12 +10,12 @@
 
 #include "commands.hpp"
 #include "io/matrix_file.hpp"
-#include "operand.hpp"
+#include "product/operand.hpp"
+#include "product/speeds.hpp"
 #include "shell/algorithm_options.hpp"
 #include "shell/json_text.hpp"
 #include "shell/options.hpp"
 #include "shell/write_file.hpp"
-#include "speeds.hpp"
 
 namespace tessera::cli {
 
@@ -54,9 +54,9 @@ void take_files(const PlanRequest& request, scale::Request& out) {
                             a.cols(), request.files[1], b.rows()));
   out.shape = {a.rows(), b.cols(), a.cols()};
   const bool bytes = is_byte(a.dtype()) && is_byte(b.dtype());
-  const DType type =
-      request.dtype.empty() ? product_type(a.dtype(), b.dtype()) : parse_dtype(request.dtype);
-  require_product(type);
+  const DType type = request.dtype.empty() ? product::product_type(a.dtype(), b.dtype())
+                                           : parse_dtype(request.dtype);
+  product::require_product(type);
   out.types = scale::types_of(type);
   if (bytes && type == DType::i32) out.types.in_a = a.dtype(), out.types.in_b = b.dtype();
   out.types.a = a.dtype(), out.types.b = b.dtype();
@@ -71,7 +71,7 @@ void take_shape(const PlanRequest& request, scale::Request& out) {
   }
   out.shape = {request.m, request.n, request.k};
   const DType type = request.dtype.empty() ? DType::f32 : parse_dtype(request.dtype);
-  if (!is_byte(type)) require_product(type);
+  if (!is_byte(type)) product::require_product(type);
   out.types = scale::types_of(type);
 }
 
@@ -85,9 +85,11 @@ scale::Request asked_plan(const PlanRequest& request) {
   else take_files(request, out);
   out.ranks = request.ranks;
   out.memory = request.memory > 0 ? request.memory : available_memory() / 5 * 4;
-  out.speeds = kept_speeds();
-  if (!request.files.empty() && !request.disk) measure_files(request.files[0], 0, out.speeds);
-  out.speeds.flops = request.gflops ? *request.gflops * 1e9 : measured_flops(out.types.in_a);
+  out.speeds = product::kept_speeds();
+  if (!request.files.empty() && !request.disk)
+    product::measure_files(request.files[0], 0, out.speeds);
+  out.speeds.flops =
+      request.gflops ? *request.gflops * 1e9 : product::measured_flops(out.types.in_a);
   if (request.network) out.speeds.network = *request.network * 1e9;
   if (request.latency) out.speeds.message_seconds = *request.latency * 1e-6;
   if (request.disk) out.speeds.disk = out.speeds.writing = *request.disk * 1e9;

@@ -44,7 +44,7 @@ class Explain(harness.CommandTest):
         for other in (["block_tiled", "--device", "a100"], ["tiled_idiomatic"]):
             self.assertRegex(self.succeeds("explain", *other, *SMALL).out, r"\(registers unknown: fewer blocks fit from \d+ on\)")
         made = json.loads((pathlib.Path(__file__).resolve().parents[2] / "bench/results/gpu/ladder-machine-code.json").read_text())
-        table = (pathlib.Path(__file__).resolve().parents[2] / "src/cli/kernel_registers.inc").read_text()
+        table = (pathlib.Path(__file__).resolve().parents[2] / "src/inspect/kernel_registers.inc").read_text()
         for step, of in made["steps"].items():
             tile = of["tile"] + ("x1" if re.search(r"/\d+$", of["tile"]) else "")
             self.assertIn(f'{{"{step}", "{tile}", {of["registers"]}}},\n', table)

@@ -40,8 +40,10 @@ KNOWS = {
     "shell": {"core", "layout", "cuda", "io", "matmul", "process"},
     "bench": {"core", "tensor", "layout", "cpu", "cuda", "device", "matmul", "io", "process", "shell"},
     "course": {"core", "cuda", "check", "device", "puzzle", "io", "process", "shell"},
+    "product": {"core", "cuda", "device", "matmul", "io", "scale", "process", "shell"},
+    "inspect": {"core", "layout", "tensor", "simt", "kernels", "check", "matmul", "io", "plain_cuda", "process", "shell"},
     "cli": {"core", "layout", "tensor", "simt", "ops", "kernels", "cpu", "cuda", "check", "device", "matmul", "io", "puzzle", "scale", "process", "shell",
-            "bench", "course", "plain_cuda"},
+            "product", "inspect", "bench", "course", "plain_cuda"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
