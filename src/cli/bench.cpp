@@ -223,7 +223,7 @@ bench::BenchSettings settings_of(const shell::Context& context,
                                  const bench::BenchRequest& request) {
   bench::BenchSettings out;
   out.types = shell::parse_types(request.dtype);
-  product::require_product(out.types);
+  require_product(out.types);
   out.shapes = shapes_of(request);
   const auto updates = std::find_if(out.shapes.begin(), out.shapes.end(),
                                     [](const bench::Shape& shape) { return shape.updates; });

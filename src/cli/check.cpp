@@ -216,7 +216,7 @@ int run_check(const shell::Context& context, CheckRequest& request) {
     const process::InterruptsAreNoted noted;
     return check_compiled(context, request, spelling);
   }
-  if (request.sweeps) return check_sweep(context, request, spelling, checked);
+  if (request.sweeps) return check_sweep(context, request, spelling, inspect::checked);
   const check::DeviceModel& device = check::device_model(request.kernel.device);
   const check::Report report = inspect::checked(request.kernel);
   return print_report(

@@ -247,7 +247,7 @@ void check_request(const CompareRequest& request, const shell::Types& types) {
   if (!std::isfinite(request.alpha) || !std::isfinite(request.beta))
     throw Error(Category::argument, "alpha and beta must be finite numbers here", {},
                 cat("alpha ", request.alpha, ", beta ", request.beta));
-  product::require_product(types);
+  require_product(types);
   check_size(request, types);
 }
 

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"
+#include "core/cpu_names.hpp"
 #include "shell/algorithm_options.hpp"
 #include "shell/options.hpp"
 #include "shell/suggest.hpp"
@@ -103,8 +104,8 @@ constexpr const char* kEnvironmentPage =
     R"(Environment variables:
 
   TESSERA_NUM_THREADS  threads to use; else OMP_NUM_THREADS; else the cores of this process
-  TESSERA_CPU          portable, avx2, avx512, amx or neon, as far as this CPU has it: the instruction set of the
-                       packed path and of the CPU engine; else the best one
+  TESSERA_CPU          the instruction set of the packed path and of the CPU engine, as far as this CPU has it:
+                       {}; else the best one
   TESSERA_CPU_TUNING   the file of 'tessera tune --device cpu' for the packed path
   TESSERA_DEVICE       the device of --device where that is not given: cpu, cuda:N, opencl:N or hip:N
   TESSERA_DRIVER_TIMEOUT
@@ -176,7 +177,7 @@ std::string page(const std::string& topic) {
   if (topic == "asynchronous") return kAsynchronousPage;
   if (topic == "files") return kFilesPage;
   if (topic == "exit-codes") return kExitCodesPage;
-  if (topic == "environment") return kEnvironmentPage;
+  if (topic == "environment") return fmt::format(kEnvironmentPage, detail::cpu_names());
   if (topic == "layouts") return layouts_page();
   return {};
 }

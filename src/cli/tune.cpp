@@ -62,7 +62,7 @@ void add_tune(CLI::App& root, shell::Context& context) {
     if (request->device == "cpu") return tune_this_cpu(context, *request);
     if (request->sizes.empty()) request->sizes = "1024:8192:x2";
     (void)bench::parse_sizes(request->sizes);
-    product::require_product(shell::parse_types(request->dtype));
+    require_product(shell::parse_types(request->dtype));
     if (!request->device.starts_with("cuda"))
       throw Error(Category::argument, cat("tune: --device ", request->device),
                   "cuda, cuda:N or cpu", {}, "products on other devices need no tuning");

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cpu_names.hpp"
 #include "tessera/core/text.hpp"
 
 #if defined(__x86_64__)
@@ -140,6 +141,13 @@ VectorPath best_vector_path() {
     if (runs(path)) best = path;
   }
   return best;
+}
+
+std::string detail::cpu_names() {
+  std::string out;
+  for (const VectorPath path : kPaths)
+    out += cat(name(path), path == kPaths.back() ? " or " : ", ");
+  return out += kTiles;
 }
 
 VectorPath vector_path() { return choice().path; }
