@@ -15,7 +15,7 @@ template <class T, class Out, class Tiles>
 check::Report check_typed(const LadderCall& call, const check::Options& options) {
   const Problem& p = call.problem;
   check::Report report;
-  WarpgroupLadder<Tiles>::with_kernel(call.tile, [&]<class Kernel>(const Kernel& kernel) {
+  WarpgroupLadder<T, Tiles>::with_kernel(call.tile, [&]<class Kernel>(const Kernel& kernel) {
     with_bulk_operands<Kernel, T, Out>(
         p, call.A, call.B, call.C, call.bias, software_map,
         [&](const auto& A, const auto& B, const auto& slices, const auto& C) {
@@ -92,8 +92,8 @@ RingOf ring_of_warpgroup(DType in, const TileShape& tile) {
              size_of(in) == 2 ? check::ProductStrides::aligned
                               : check::ProductStrides::aligned_transposed_b};
   const auto take = [&]<class Kernel>(const Kernel&) { out.stages = Kernel::stages; };
-  if (size_of(in) == 1) WarpgroupLadder<WarpgroupByteTiles>::with_kernel(tile, take);
-  else WarpgroupLadder<WarpgroupTiles>::with_kernel(tile, take);
+  if (size_of(in) == 1) WarpgroupLadder<std::int8_t>::with_kernel(tile, take);
+  else WarpgroupLadder<f16>::with_kernel(tile, take);
   return out;
 }
 

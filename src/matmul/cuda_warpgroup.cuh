@@ -31,15 +31,14 @@ void run_warpgroup(const CudaCall& call) {
         },
         launcher(call.stream));
   }
-  WarpgroupLadder<WarpgroupTilesOf<In>>::with_kernel(
-      call.tile, [&]<class Kernel>(const Kernel& kernel) {
-        with_bulk_operands<Kernel, In, Out>(
-            p, call.A, call.B, call.C, call.bias, cuda::tensor_map,
-            [&](const auto& A, const auto& B, const auto& slices, const auto& C) {
-              cuda::launch(call.stream, Kernel::grid(p.M, p.N, multiprocessors), kernel, A, B,
-                           slices, C);
-            });
-      });
+  WarpgroupLadder<In>::with_kernel(call.tile, [&]<class Kernel>(const Kernel& kernel) {
+    with_bulk_operands<Kernel, In, Out>(
+        p, call.A, call.B, call.C, call.bias, cuda::tensor_map,
+        [&](const auto& A, const auto& B, const auto& slices, const auto& C) {
+          cuda::launch(call.stream, Kernel::grid(p.M, p.N, multiprocessors), kernel, A, B, slices,
+                       C);
+        });
+  });
 }
 
 extern template void run_warpgroup<float, float>(const CudaCall&);

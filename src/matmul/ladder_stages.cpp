@@ -15,8 +15,8 @@ int stages_of(const Problem& p, std::string_view algorithm, const TileShape& til
   int out = 0;
   const auto take = [&]<class Kernel>(const Kernel&) { out = Kernel::stages; };
   if (algorithm == "warpgroup") {
-    if (size_of(p.in) == 1) WarpgroupLadder<WarpgroupByteTiles>::with_kernel(tile, take);
-    else WarpgroupLadder<WarpgroupTiles>::with_kernel(tile, take);
+    if (size_of(p.in) == 1) WarpgroupLadder<std::int8_t>::with_kernel(tile, take);
+    else WarpgroupLadder<f16>::with_kernel(tile, take);
   } else if (algorithm == "thin") {
     ThinLadder<ThinTiles>::with_kernel(p, tile, take);
   } else if (algorithm == "pipelined") {

@@ -55,18 +55,20 @@ using WarpgroupTiles =
              TileShape{.bm = 64, .bn = 64, .wm = 64, .wn = 64},
              TileShape{.bm = 128, .bn = 256, .wm = 64, .wn = 256, .cm = 2, .cn = 1},
              TileShape{.bm = 128, .bn = 128, .wm = 64, .wn = 128, .cm = 2, .cn = 1}>;
-/// Of elements of one byte: of f8 a thread has all sums twice.
+/// Of elements of one byte.
 using WarpgroupByteTiles =
-    TileList<4, TileShape{.bm = 128, .bn = 128, .wm = 64, .wn = 128},
+    TileList<7, TileShape{.bm = 128, .bn = 128, .wm = 64, .wn = 128},
+             TileShape{.bm = 128, .bn = 256, .wm = 64, .wn = 256},
+             TileShape{.bm = 128, .bn = 128, .wm = 128, .wn = 128},
              TileShape{.bm = 128, .bn = 64, .wm = 64, .wn = 64},
              TileShape{.bm = 64, .bn = 64, .wm = 64, .wn = 64},
+             TileShape{.bm = 128, .bn = 256, .wm = 64, .wn = 256, .cm = 2, .cn = 1},
              TileShape{.bm = 128, .bn = 128, .wm = 64, .wn = 128, .cm = 2, .cn = 1}>;
 /// Those in which groups of products are compiled.
 using GroupTiles = TileList<2, TileShape{.bm = 128, .bn = 128, .wm = 128, .wn = 128},
                             TileShape{.bm = 64, .bn = 64, .wm = 64, .wn = 64}>;
 using GroupByteTiles = TileList<2, TileShape{.bm = 128, .bn = 128, .wm = 64, .wn = 128},
                                 TileShape{.bm = 64, .bn = 64, .wm = 64, .wn = 64}>;
-/// Of three bf16 a thread has all sums twice.
 using ThreeBf16Tiles =
     TileList<0, TileShape{.bm = 128, .bn = 128, .wm = 64, .wn = 128},
              TileShape{.bm = 64, .bn = 64, .wm = 64, .wn = 64},

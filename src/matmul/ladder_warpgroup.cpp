@@ -40,16 +40,15 @@ void run_warpgroup_typed(const LadderCall& call) {
     return run_in_parts<In, Out>(product, call.parts, sums.data(), run,
                                  engine_launcher(call.config));
   }
-  WarpgroupLadder<WarpgroupTilesOf<In>>::with_kernel(
-      call.tile, [&]<class Kernel>(const Kernel& kernel) {
-        // Blocks are persistent.
-        const Dim3 grid = Kernel::grid(p.M, p.N, std::max(1, call.config.threads));
-        with_bulk_operands<Kernel, In, Out>(
-            p, call.A, call.B, call.C, call.bias, software_map,
-            [&](const auto& A, const auto& B, const auto& slices, const auto& C) {
-              engine_launcher(call.config)(grid, kernel, A, B, slices, C);
-            });
-      });
+  WarpgroupLadder<In>::with_kernel(call.tile, [&]<class Kernel>(const Kernel& kernel) {
+    // Blocks are persistent.
+    const Dim3 grid = Kernel::grid(p.M, p.N, std::max(1, call.config.threads));
+    with_bulk_operands<Kernel, In, Out>(
+        p, call.A, call.B, call.C, call.bias, software_map,
+        [&](const auto& A, const auto& B, const auto& slices, const auto& C) {
+          engine_launcher(call.config)(grid, kernel, A, B, slices, C);
+        });
+  });
 }
 
 }  // namespace

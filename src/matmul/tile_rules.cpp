@@ -175,8 +175,9 @@ std::string warpgroup_tile(const TileShape& t, int) {
 
 std::string three_bf16_tile(const TileShape& t, int element_bytes) {
   if (const std::string why = warpgroup_tile(t, element_bytes); !why.empty()) return why;
-  if (index_t{t.wm} * t.bn > index_t{64} * 128)
-    return cat("a thread has ", index_t{t.wm} * t.bn / 128, " sums twice, at most 64");
+  if (index_t{t.wm} * t.bn > index_t{128} * 128)
+    return cat("a thread has ", index_t{t.wm} * t.bn / 128,
+               " sums, and those of two products, at most 128");
   return {};
 }
 

@@ -13,28 +13,29 @@
 
 namespace tessera::detail {
 
-/// Kernel<tile> for groups, for the requested tile of the list.
-template <class Tiles>
+template <class In>
+using GroupTilesOf = std::conditional_t<sizeof(In) == 1, GroupByteTiles, GroupTiles>;
+
+/// Kernel<tile> for groups of elements of In, for the requested tile of its list.
+template <class In, class Tiles = GroupTilesOf<In>>
 struct GroupLadder;
-template <int Typed, TileShape... Tiles>
-struct GroupLadder<TileList<Typed, Tiles...>> {
+template <class In, int Typed, TileShape... Tiles>
+struct GroupLadder<In, TileList<Typed, Tiles...>> {
   template <class Body>
   static void with_kernel(const TileShape& tile, const Body& body) {
     (void)((tile == Tiles &&
-            (body(WarpgroupTiled<Tiles, cluster_of(Tiles), 0, Products::group>{}), true)) ||
+            (body(WarpgroupTiled<Tiles, cluster_of(Tiles), 0, Products::group, kAddsOf<In>>{}),
+             true)) ||
            ...);
   }
 };
 static_assert(kMostTogether == kMostInGroup);
 
-template <class In>
-using GroupTilesOf = std::conditional_t<sizeof(In) == 1, GroupByteTiles, GroupTiles>;
-
 /// launch(grid, kernel, group) for all products, as many in each launch as a group holds.
 template <class In, class Out, class Make, class Launch>
 void run_group(std::span<const GroupedProduct> products, const TileShape& tile, int multiprocessors,
                const Make& make, const Launch& launch) {
-  GroupLadder<GroupTilesOf<In>>::with_kernel(tile, [&]<class Kernel>(const Kernel& kernel) {
+  GroupLadder<In>::with_kernel(tile, [&]<class Kernel>(const Kernel& kernel) {
     ProductGroup<MemberOf<Kernel, In, Out>> group;
     index_t clusters = 0;
     const auto flush = [&] {

@@ -57,14 +57,17 @@ void with_bulk_operands(const Problem& p, const void* a, const void* b, void* c,
 template <class In>
 using WarpgroupTilesOf = std::conditional_t<sizeof(In) == 1, WarpgroupByteTiles, WarpgroupTiles>;
 
-/// Kernel<tile> for the requested tile of the list.
-template <class Tiles>
+/// Kernel<tile> for elements of In, for the requested tile of its list.
+template <class In, class Tiles = WarpgroupTilesOf<In>>
 struct WarpgroupLadder;
-template <int Typed, TileShape... Tiles>
-struct WarpgroupLadder<TileList<Typed, Tiles...>> {
+template <class In, int Typed, TileShape... Tiles>
+struct WarpgroupLadder<In, TileList<Typed, Tiles...>> {
   template <class Body>
   static void with_kernel(const TileShape& tile, const Body& body) {
-    (void)((tile == Tiles && (body(WarpgroupTiled<Tiles>{}), true)) || ...);
+    (void)((tile == Tiles &&
+            (body(WarpgroupTiled<Tiles, cluster_of(Tiles), 0, Products::one, kAddsOf<In>>{}),
+             true)) ||
+           ...);
   }
 };
 

@@ -3,8 +3,8 @@
 // expect: warpgroup: two warpgroups share a tile by its rows, or own whole tiles by turns
 // expect: warpgroup: blocks of a cluster load 64 rows of A each, or 64 columns of B, or multiples
 // expect: warpgroup: from two stages to as many as fit into 226 KiB
-// expect: warpgroup: of f8 a thread has two times at most 64 sums
-// expect: warpgroup: of three planes a thread has two times at most 64 sums
+// expect: warpgroup: of f8 the threads add: Adds::threads
+// expect: warpgroup: where threads add, they have at most 192 sums with those of two parts
 // expect: warpgroup: a group is one argument
 // expect: warpgroup: Products::group takes a group
 #include "tessera/kernels/three_bf16.hpp"
@@ -43,4 +43,4 @@ void use_7(const A16& A, const B16& B, const BulkMatrix<SliceTile<float>>& slice
 void use_8(const ProductGroup<GroupMember<A16, B16, BulkMatrix<SliceTile<float>>, C32>>& group) {
   launch(Dim3{1}, One{}, group);  // refused
 }
-constexpr auto use_9 = sizeof(ThreeBf16Tiled<large>);  // refused
+constexpr auto use_9 = sizeof(ThreeBf16Tiled<wide>);  // refused

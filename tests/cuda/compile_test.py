@@ -73,19 +73,28 @@ def expected(arch, kernel, tile, element):
     return out
 
 
-def warpgroup_faults(kernel, ptx, tile, element, code):
-    """What a kernel of warpgroup units lacks: one instruction for each 32 bytes of K, 64 rows and pair of majors; its copies."""
+def columns_together(mangled, tile):
+    """The columns of one product of 64 rows of a warpgroup: where its threads add, 64."""
+    return 64 if "AddsE1E" in mangled and tile["bn"] % 64 == 0 else tile["bn"]
+
+
+def warpgroup_faults(kernel, mangled, ptx, tile, element, code):
+    """What a kernel of warpgroup units lacks: one instruction for each 32 bytes of K, 64 rows, columns together and pair of majors; its
+    copies."""
     name, size, _ = element
     is_thin = kernel == "ThinTiled"
+    columns = columns_together(mangled, tile)
     if is_thin:  # of whole units the large operand has either major
         wanted = 128 // 32 * (2 if size == 2 and tile["bm"] == 64 else 1)
     else:
-        wanted = 128 // 32 * tile["wm"] // 64 * (4 if size == 2 else 1)
-    made = len(re.findall(rf"wgmma\.mma_async\.sync\.aligned\.m64n{tile['bn']}k{32 // size}\.{UNIT_TYPES[name]} ", ptx))
+        parts = tile["wm"] // 64 * (tile["bn"] // columns)
+        wanted = 128 // 32 * parts * (4 if size == 2 and "ProductsE2E" not in mangled else 1)  # planes have one major
+    made = len(re.findall(rf"wgmma\.mma_async\.sync\.aligned\.m64n{columns}k{32 // size}\.{UNIT_TYPES[name]} ", ptx))
     found = [] if made == wanted else [f"{made} instructions of its unit, not {wanted}"]
     if code > MOST_CODE:
         found.append(f"{code} bytes of code, at most {MOST_CODE}")
-    lends = not is_thin and tile["wm"] * tile["bn"] > 128 * 128
+    of_parts = 64 * columns * min(parts, 2) if not is_thin and "AddsE1E" in mangled else 0
+    lends = not is_thin and tile["wm"] * tile["bn"] + of_parts > 128 * 128
     if len(re.findall("setmaxnreg", ptx)) != (2 if lends else 0):
         found.append("registers are lent, or not lent, against its rule")
     wanted = [r"cp\.async\.bulk\.tensor\.2d\.shared::cluster\.global\.tile\.mbarrier::complete_tx::bytes",
@@ -105,7 +114,8 @@ def assembler_notes(nvcc, ptx):
 
 
 def units_apart(cubin_file):
-    """Kernels of warpgroups with matrix instructions of one tile along K that are not back to back: four for each 64 rows of a warpgroup."""
+    """Kernels of warpgroups with matrix instructions of one tile along K that are not back to back: four for each 64 rows of a warpgroup, where
+    its threads do not add."""
     found = []
     for mangled, (instructions, _) in machine_code.functions(machine_code.listing(cubin_file)).items():
         if any(each in mangled for each in HELPERS):
@@ -113,7 +123,7 @@ def units_apart(cubin_file):
         together = 4
         if "WarpgroupTiled" in mangled:
             numbers = list(map(int, re.findall(r"Li(\d+)E", re.search(r"TileShapeE((Li\d+E)+)", mangled)[1])))
-            together *= numbers[3] // 64
+            together *= 1 if "AddsE1E" in mangled else numbers[3] // 64
         runs = machine_code.unit_runs(instructions)
         if not runs or any(run % together != 0 for run in runs):
             found.append(f"{cubin_file.name}: {mangled[:120]}: runs of {runs} matrix instructions, {together} belong together")
@@ -134,7 +144,7 @@ class Kernel:
         x, y, z = map(int, re.search(r"\.maxntid (\d+), (\d+), (\d+)", ptx).groups())
         self.threads = x * y * z
         self.resident = int(re.search(r"\.minnctapersm (\d+)", ptx)[1])
-        self.arch, self.ptx, self.registers, self.stack = arch, ptx, resources["registers"], resources["stack"]
+        self.arch, self.mangled, self.ptx, self.registers, self.stack = arch, mangled, ptx, resources["registers"], resources["stack"]
         self.code = resources["code"]
 
     def shape(self):
@@ -149,7 +159,7 @@ class Kernel:
         if self.kernel in HELPERS:
             return [f"{self}: {each}" for each in self.resource_faults()]
         if self.kernel in ("WarpgroupTiled", "ThinTiled"):
-            faults = warpgroup_faults(self.kernel, self.ptx, self.tile, self.element, self.code) if self.arch == "sm_90a" else []
+            faults = warpgroup_faults(self.kernel, self.mangled, self.ptx, self.tile, self.element, self.code) if self.arch == "sm_90a" else []
             return [f"{self}: {each}" for each in faults + self.resource_faults()]
         if self.kernel == "BulkTiled":
             wanted = [r"cp\.async\.bulk\.tensor\.2d\.shared", r"mbarrier\.try_wait\.parity", r"ld\.shared\.v4\.f32", r"st\.shared\.v4\.f32"]

@@ -23,9 +23,11 @@ void launch_one(const cuda::Stream& stream, const Problem& p, void* memory) {
 template <class In, class Out = In>
 void launch_variants(const cuda::Stream& stream, const Problem& p, void* memory) {
   constexpr TileShape tile = sizeof(In) == 1 ? kOfBytes : kWide;
-  launch_one<WarpgroupTiled<tile, ClusterShape{}, 2>, In, Out>(stream, p, memory);
-  launch_one<WarpgroupTiled<tile, ClusterShape{.down = 1, .across = 2}, 3>, In, Out>(stream, p,
-                                                                                     memory);
+  launch_one<WarpgroupTiled<tile, ClusterShape{}, 2, Products::one, kAddsOf<In>>, In, Out>(
+      stream, p, memory);
+  launch_one<
+      WarpgroupTiled<tile, ClusterShape{.down = 1, .across = 2}, 3, Products::one, kAddsOf<In>>, In,
+      Out>(stream, p, memory);
 }
 
 }  // namespace

@@ -53,17 +53,28 @@ int wrong_of_bytes(index_t M, index_t N, index_t K, ThreadOrder order) {
   return wrong;
 }
 
+template <TileShape Tile, ClusterShape Together = ClusterShape{}>
+struct Shape {};
+
 template <class T>
 void expect_bytes_right(ThreadOrder order) {
   constexpr TileShape shared{.bm = 128, .bn = 128, .wm = 64, .wn = 128},
       by_turns{.bm = 128, .bn = 64, .wm = 128, .wn = 64},
-      small{.bm = 64, .bn = 64, .wm = 64, .wn = 64};
-  EXPECT_EQ((wrong_of_bytes<WarpgroupTiled<small>, T>(130, 70, 300, order)), 0);
-  EXPECT_EQ((wrong_of_bytes<WarpgroupTiled<shared>, T>(70, 133, 129, order)), 0);
-  EXPECT_EQ((wrong_of_bytes<WarpgroupTiled<shared, ClusterShape{2, 1}>, T>(129, 70, 300, order)),
-            0);
-  EXPECT_EQ((wrong_of_bytes<WarpgroupTiled<by_turns, ClusterShape{1, 2}>, T>(64, 144, 260, order)),
-            0);
+      small{.bm = 64, .bn = 64, .wm = 64, .wn = 64},
+      wide{.bm = 128, .bn = 256, .wm = 64, .wn = 256},
+      whole{.bm = 128, .bn = 128, .wm = 128, .wn = 128};
+  const auto wrong = [&]<TileShape Tile, ClusterShape Together>(Shape<Tile, Together>, index_t M,
+                                                                index_t N, index_t K) {
+    using Kernel = WarpgroupTiled<Tile, Together, 0, Products::one, kAddsOf<T>>;
+    return wrong_of_bytes<Kernel, T>(M, N, K, order);
+  };
+  EXPECT_EQ(wrong(Shape<small>{}, 130, 70, 300), 0);
+  EXPECT_EQ(wrong(Shape<shared>{}, 70, 133, 129), 0);
+  EXPECT_EQ(wrong(Shape<shared, ClusterShape{2, 1}>{}, 129, 70, 300), 0);
+  EXPECT_EQ(wrong(Shape<by_turns, ClusterShape{1, 2}>{}, 64, 144, 260), 0);
+  EXPECT_EQ(wrong(Shape<wide>{}, 150, 300, 257), 0);
+  EXPECT_EQ(wrong(Shape<wide, ClusterShape{2, 1}>{}, 130, 80, 300), 0);
+  EXPECT_EQ(wrong(Shape<whole>{}, 260, 130, 300), 0);
 }
 
 TEST(WarpgroupBytes, WholeNumbersAreExact) {

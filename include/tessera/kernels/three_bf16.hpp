@@ -8,6 +8,6 @@
 namespace tessera {
 
 template <TileShape S>
-using ThreeBf16Tiled = WarpgroupTiled<S, cluster_of(S), 0, Products::three_planes>;
+using ThreeBf16Tiled = WarpgroupTiled<S, cluster_of(S), 0, Products::three_planes, Adds::threads>;
 
 }  // namespace tessera

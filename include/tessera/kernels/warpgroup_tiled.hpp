@@ -12,7 +12,8 @@
 // A is (M,K) and B^T is (N,K) as BulkMatrix, either mode contiguous; C is (M,N), any strides, with
 // its epilogue; `slices` is C again, for bulk stores, where C has no epilogue
 // (ops/warpgroup_store.hpp). f32 inputs are rounded to TF32. Units keep 13 bits of sums of f8: what
-// they sum of one tile along K is added in f32 by the threads.
+// they sum of one tile along K is added in f32 by the threads, while the next part of the tile is
+// multiplied.
 #pragma once
 
 #include "tessera/kernels/tile_shape.hpp"
@@ -49,16 +50,21 @@ struct ProductGroup {
 /// of their nine products are summed, the smallest first.
 enum class Products { one, group, three_planes };
 
+/// Who adds up the products of several tiles along K: the unit, or the threads, in f32, where the
+/// unit's sums are too coarse.
+enum class Adds { unit, threads };
+template <class T>
+inline constexpr Adds kAddsOf = sizeof(T) == 1 && !std::is_integral_v<T> ? Adds::threads
+                                                                         : Adds::unit;
+
 /// Stages: tiles in flight; 0: as many as fit.
 template <TileShape S, ClusterShape Together = cluster_of(S), int Stages = 0,
-          Products How = Products::one>
+          Products How = Products::one, Adds Who = Adds::unit>
 struct WarpgroupTiled {
   static_assert(S.bm > 0 && S.bn > 0 && S.wm > 0 && S.wn == S.bn && S.wm % 64 == 0,
                 "warpgroup: WN = BN, and WM is a multiple of 64");
   static_assert(S.bn % 8 == 0 && S.bn <= 256 && S.wm * S.bn <= 192 * kWarpgroupThreads,
                 "warpgroup: BN is a multiple of 8 up to 256, and a thread has at most 192 sums");
-  static_assert(How != Products::three_planes || S.wm * S.bn <= 64 * kWarpgroupThreads,
-                "warpgroup: of three planes a thread has two times at most 64 sums");
   static_assert(S.wm == S.bm || 2 * S.wm == S.bm,
                 "warpgroup: two warpgroups share a tile by its rows, or own whole tiles by turns");
   static_assert(Together.down >= 1 && Together.across >= 1 &&
@@ -69,8 +75,17 @@ struct WarpgroupTiled {
   static constexpr bool by_turns = S.wm == S.bm;
   static constexpr int warpgroups = 2, loader = warpgroups;
   static constexpr const char* name = How == Products::three_planes ? "three_bf16" : "warpgroup";
+  /// Where the threads add: the columns of one product of 64 rows, and how many products a
+  /// warpgroup has of its tile. Two of them are in flight.
+  static constexpr bool promotes = Who == Adds::threads;
+  static constexpr int wide = promotes && S.wn % 64 == 0 ? 64 : S.wn;
+  static constexpr int slabs = S.wm / 64, across_tile = S.wn / wide, parts = slabs * across_tile;
+  static constexpr int in_flight = !promotes ? 0 : parts > 1 ? 2 : 1;
+  static constexpr int sums = S.wm * S.wn + in_flight * 64 * wide;
+  static_assert(sums <= 192 * kWarpgroupThreads,
+                "warpgroup: where threads add, they have at most 192 sums with those of two parts");
   /// With very many sums, the producer warps, then four, release registers to the others.
-  static constexpr bool lends = S.wm * S.wn > 128 * kWarpgroupThreads;
+  static constexpr bool lends = sums > 128 * kWarpgroupThreads;
   static constexpr int loaders = lends ? kWarpgroupThreads : kWarpSize;
   static constexpr int few = 40, many = 232;  ///< together those of a multiprocessor
   static constexpr Dim3 block{warpgroups * kWarpgroupThreads + loaders};
@@ -91,10 +106,6 @@ struct WarpgroupTiled {
   }
   template <class T>
   static constexpr int depth = 128 / static_cast<int>(sizeof(T));  ///< BK: rows of 128 bytes
-  /// Are the unit's sums too coarse for more than one tile along K?
-  template <class T>
-  static constexpr bool promotes =
-      (sizeof(T) == 1 && !std::is_integral_v<T>) || How == Products::three_planes;
   template <class T>
   using TileA = OperandTile<T, S.bm, depth<T>>;
   template <class T>
@@ -149,8 +160,9 @@ struct WarpgroupTiled {
     using Member = typename std::remove_cvref_t<decltype(group)>::member_type;
     using T = typename std::remove_cvref_t<decltype(group)>::element;
     using Unit = WarpgroupUnit<AccumulatorFor<decltype(Member::c)>, T, T, S.wm, S.wn>;
-    static_assert(!promotes<T> || S.wm * S.wn <= 64 * kWarpgroupThreads,
-                  "warpgroup: of f8 a thread has two times at most 64 sums");
+    using Part = WarpgroupUnit<AccumulatorFor<decltype(Member::c)>, T, T, 64, wide>;
+    static_assert(promotes || kAddsOf<T> == Adds::unit,
+                  "warpgroup: of f8 the threads add: Adds::threads");
     auto& s = shared<Shared<T>>(t);
     const int warpgroup = t.warpgroup();
     open_gates(t, s.full, s.free, (by_turns ? 1 : warpgroups) * (down + across - 1));
@@ -218,25 +230,46 @@ struct WarpgroupTiled {
       }
       const TileAt at = tile_at(work);
       const Member& product = group.of[work.which];
-      typename Unit::Fragment acc, one;  // (WM,BN); one: of f8, the sums of one tile along K
-      if (promotes<T>) acc = {};
+      typename Unit::Fragment acc;  // (WM,BN)
       if (by_turns)
         wait(t, s.turns[warpgroup], phase);  // the other one has started its last product
       phase ^= 1;
       int before = 0;  // the stage of the previous tile
-      TESSERA_NO_UNROLL
-      for (int k = 0; k < k_tiles; ++k) {
-        wait(t, s.full[turn.stage], turn.phase);  // both tiles have arrived
-        Unit::mma(t, promotes<T> ? one : acc, part<S.wm>(s.a[turn.stage], product.a.major, mine),
-                  part<S.bn>(s.b[turn.stage], product.b.major), k > 0 && !promotes<T>);
-        wait_mma<promotes<T> ? 0 : 1>(t);  // the previous product is done: its stage is free
-        if (k > 0) give_back(t, s.free[before], row_of, col_of);
-        if constexpr (promotes<T>) Unit::add(acc, one);
-        before = turn.stage;
-        turn.next();
+      if constexpr (promotes) {
+        typename Part::Fragment some[in_flight];  // (64,wide): sums of one tile along K
+        acc = {};
+        TESSERA_NO_UNROLL
+        for (int k = 0; k < k_tiles; ++k, turn.next()) {
+          wait(t, s.full[turn.stage], turn.phase);  // both tiles have arrived
+          TESSERA_UNROLL_REGISTERS
+          for (int i = 0; i < parts; ++i) {
+            Part::mma(t, some[i % 2],
+                      operand<64>(s.a[turn.stage], product.a, mine * slabs + i / across_tile),
+                      operand<wide>(s.b[turn.stage], product.b, i % across_tile), false);
+            if (i == 0) continue;
+            const int last = i - 1;
+            wait_mma<1>(t);  // the last part is complete
+            Unit::template add<Part>(acc, some[last % 2], last / across_tile, last % across_tile);
+          }
+          wait_mma<0>(t);  // all are: the stage is free
+          give_back(t, s.free[turn.stage], row_of, col_of);
+          Unit::template add<Part>(acc, some[(parts - 1) % 2], slabs - 1, across_tile - 1);
+        }
+      } else {
+        TESSERA_NO_UNROLL
+        for (int k = 0; k < k_tiles; ++k) {
+          wait(t, s.full[turn.stage], turn.phase);  // both tiles have arrived
+          Unit::mma(t, acc, part<S.wm>(s.a[turn.stage], product.a.major, mine),
+                    part<S.bn>(s.b[turn.stage], product.b.major), k > 0);
+          wait_mma<1>(t);  // the previous product is done: its stage is free
+          if (k > 0) give_back(t, s.free[before], row_of, col_of);
+          before = turn.stage;
+          turn.next();
+        }
+        wait_mma<0>(t);
+        if (k_tiles > 0) give_back(t, s.free[before], row_of, col_of);
       }
-      wait_mma<0>(t);  // acc is complete
-      if (k_tiles > 0) give_back(t, s.free[before], row_of, col_of);
+      // acc is complete
       if (by_turns && leads) arrive(t, s.turns[1 - warpgroup]);
       if (is_first) wait_for_previous(t);
       is_first = false;
@@ -293,6 +326,13 @@ struct WarpgroupTiled {
               static_cast<int>(ceil_div(valid<0>(C), S.bm * down))};
     }
   };
+
+  /// Planes lie along K.
+  template <int Rows, class Tile>
+  TESSERA_KERNEL static auto operand(Tile& tile, const auto& from, int at) {
+    if constexpr (How == Products::three_planes) return rows<Rows>(tile.k_major, at);
+    else return part<Rows>(tile, from.major, at);
+  }
 
   TESSERA_KERNEL static void meet_all(auto& t) {
     if constexpr (blocks > 1) cluster_barrier(t);

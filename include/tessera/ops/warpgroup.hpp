@@ -180,15 +180,16 @@ struct TESSERA_CHECKED_SYMBOL WarpgroupUnit {
 #endif
   }
 
-  /// acc += more, by the threads.
-  static TESSERA_KERNEL void add(Fragment& acc, Fragment& more, Here here = Here::current()) {
+  /// Some of the sums += more, by the threads: those of 64 rows, in columns of which `part` counts
+  /// as many as `more` has.
+  template <class Part>
+  static TESSERA_KERNEL void add(Fragment& acc, typename Part::Fragment& more, int slab, int part,
+                                 Here here = Here::current()) {
+    static_assert(Part::slabs == 1 && values % Part::values == 0, "whole parts of 64 rows");
+    auto& to = sums(acc, slab, here);
+    const auto& from = Part::sums(more, 0, here);
     TESSERA_UNROLL_REGISTERS
-    for (int slab = 0; slab < slabs; ++slab) {
-      auto& to = sums(acc, slab, here);
-      const auto& from = sums(more, slab, here);
-      TESSERA_UNROLL_REGISTERS
-      for (int v = 0; v < values; ++v) to[v] += from[v];
-    }
+    for (int v = 0; v < Part::values; ++v) to[part * Part::values + v] += from[v];
   }
 
   /// acc += a * b, or acc = a * b where `keep` is false: started by all threads of the warpgroup.
