@@ -68,9 +68,11 @@ BlockRecorder::BlockRecorder(const RunContext& context)
   fences_ = &context.order->has_fences;
 }
 
-void BlockRecorder::start(const Position& block, BlockScheduler& scheduler) {
+void BlockRecorder::start(const Position& block, BlockScheduler& scheduler,
+                          tessera::detail::Residents& residents) {
   block_ = block;
   scheduler_ = &scheduler;
+  residents_ = &residents;
   started_ = std::chrono::steady_clock::now();
   stop_thread_ = -1;
   if (const auto& stop = context_.options.stop_at;
@@ -98,7 +100,7 @@ void BlockRecorder::start(const Position& block, BlockScheduler& scheduler) {
   multiply_adds_ = 0;
   epoch_ = 1;
   barriers_.clear();
-  outside_.pending = failed_ = stopped_ = false;
+  outside_.pending = failed_ = stopped_ = is_in_turn_ = false;
   mode_ = 0;
   orders_.clear(), stamps_.clear(), cluster_rounds_.clear(), pasts_.clear(), atomics_.clear(),
       polled_.clear();
@@ -197,10 +199,12 @@ bool BlockRecorder::store(const void* address, std::size_t bytes, std::uint64_t 
 }
 bool BlockRecorder::update(const void* address, std::size_t bytes, Here here) {
   if (log_->full()) make_room();  // others run now, and not between the turn and the update
+  come_in_turn(address);
   return touch<Access::atomic>(address, bytes, context_.order->next_turn(), here);
 }
 
 bool BlockRecorder::poll(const void* address, std::size_t bytes, Here here) {
+  come_in_turn(address);
   return touch<Access::atomic_load>(address, bytes, 0, here);
 }
 

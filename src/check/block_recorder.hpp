@@ -46,8 +46,9 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
  public:
   explicit BlockRecorder(const RunContext& context);
 
-  /// Starts the next block, run by this scheduler.
-  void start(const Position& block, BlockScheduler& scheduler);
+  /// Starts the next block, run by this scheduler beside these others.
+  void start(const Position& block, BlockScheduler& scheduler,
+             tessera::detail::Residents& residents);
   /// The block runs together with others, and has this rank among them.
   void join(ClusterRules& cluster, int rank);
   AsyncRules& async_rules() { return async_rules_; }
@@ -347,6 +348,9 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   void label_mistakes(const std::string& label);
 
   // ---- thread_order.cpp ----
+  /// Blocks read and update each other's memory atomically in the order of their numbers, so that
+  /// the findings are the same in every run. Waits until it is this block's turn.
+  void come_in_turn(const void* address);
   void releases(const void* address, Here here) override;
   void acquires(const void* address, Here here) override;
   /// From now on the block uses clocks.
@@ -444,6 +448,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   int threads_ = 0, warp_size_ = 32, warp_shift_ = 5, warps_ = 0;
   Position block_;
   BlockScheduler* scheduler_ = nullptr;
+  tessera::detail::Residents* residents_ = nullptr;
   std::chrono::steady_clock::time_point started_;
   std::vector<Region> regions_;  ///< [0] shared storage, then the tensors
   std::size_t last_region_ = 0;
@@ -462,6 +467,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   int first_ended_ = -1;  ///< the first thread that has ended
   int left_ = 0;          ///< threads that ended at an impossible access
   std::atomic<bool> in_kernel_{false};
+  bool is_in_turn_ = false;
   std::uint64_t mode_ = 0;                 ///< kAsync, kSpecial
   bool failed_ = false, stopped_ = false;  ///< events of unwinding threads do not count
   Outside outside_;

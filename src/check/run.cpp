@@ -11,9 +11,9 @@
 #include "merge_blocks.hpp"
 #include "merge_causes.hpp"
 #include "shared_names.hpp"
+#include "simt/residents.hpp"
 #include "tessera/check/check.hpp"
 #include "tessera/check/device_model.hpp"
-#include "tessera/simt/launch_blocks.hpp"
 
 namespace tessera::check::detail {
 
@@ -158,7 +158,7 @@ std::vector<BlockResult> run_cluster(const RunContext& context,
   for (std::size_t rank = 0; rank < workers.size(); ++rank) {
     auto& [recorder, scheduler, busy] = *workers[rank];
     const Position block = position_in(context.launch, number, static_cast<int>(rank));
-    recorder.start(block, scheduler);
+    recorder.start(block, scheduler, residents);
     rules.push_back(&recorder.async_rules());
     tasks.push_back(task_of(context, block, residents));
     tasks.back().observer = &recorder;
@@ -325,9 +325,9 @@ Report run_blocks(RunContext& context, MergedBlocks& merged) {
         merged.add(static_cast<std::size_t>(number * together + rank),
                    std::move(results[static_cast<std::size_t>(rank)]));
     };
-    tessera::detail::for_each_block(clusters.count(),
-                                    together * static_cast<int>(volume(context.launch.block)),
-                                    context.options.threads, check_cluster);
+    tessera::detail::for_each_block_in_turn(
+        clusters.count(), together * static_cast<int>(volume(context.launch.block)),
+        context.options.threads, check_cluster);
   }
   if (context.launch.touched) tell_touched(context, workers.recorders());
   return finish_report(context, merged, workers.recorders(),

@@ -5,11 +5,22 @@
 #include <cstring>
 
 #include "block_recorder.hpp"
+#include "simt/residents.hpp"
 
 namespace tessera::check {
 
 using tessera::detail::Access;
 using tessera::detail::Trait;
+
+void BlockRecorder::come_in_turn(const void* address) {
+  if (is_in_turn_ || failed_ || is_shared(address)) return;
+  // Nothing may stop the wait: the earlier blocks end at the time limit.
+  const bool was_in_kernel = in_kernel_.exchange(false);
+  residents_->await_earlier();
+  in_kernel_ = was_in_kernel;
+  is_in_turn_ = true;
+  require_time();
+}
 
 void BlockRecorder::begin_order() {
   if (!orders_.empty()) return;

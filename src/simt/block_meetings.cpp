@@ -269,6 +269,7 @@ void BlockScheduler::State::quiet_round() {
   if (machine && carry_out_one()) moved = true;
   const bool has_moved_here = has_moved();
   is_polling = true;
+  if (task.residents != nullptr) task.residents->lets_later_run();
   if (has_moved_here) return pass_turn();
   if (active_waiting > 0 && release_active()) return;
   if (cluster != nullptr && !cluster->all_are_quiet()) return pass_turn();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <system_error>
+#include <utility>
 
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/text.hpp"
@@ -14,12 +15,15 @@ namespace {
 /// Threads of all blocks that run at one time because others wait: each takes two of the 65530
 /// mappings that a process has by default.
 constexpr std::int64_t kMostThreads = 16384;
+
+constinit thread_local std::int64_t my_block = -1;  ///< that runs on this OS thread
 }  // namespace
 
-Residents::Residents(index_t count, int block_threads, const Body& body)
+Residents::Residents(index_t count, int block_threads, const Body& body, Turns turns)
     : count_(count),
       most_(std::max<std::int64_t>(1, kMostThreads / std::max(1, block_threads))),
-      body_(body) {}
+      body_(body),
+      keeps_turns_(turns == Turns::kept) {}
 
 void Residents::run_next() {
   if (stopped_.load(std::memory_order_relaxed)) return;
@@ -28,14 +32,40 @@ void Residents::run_next() {
 }
 
 void Residents::run(std::int64_t block) {
+  const std::int64_t outer = std::exchange(my_block, block);
+  const auto end = [&] {
+    my_block = outer;
+    ++ended_;
+    if (keeps_turns_) pass(block);
+  };
   try {
     body_(block, *this);
   } catch (...) {
     stopped_ = true;
-    ++ended_;
+    end();
     throw;
   }
-  ++ended_;
+  end();
+}
+
+void Residents::pass(std::int64_t block) {
+  const std::lock_guard lock(mutex_);
+  std::int64_t first = first_;
+  if (block < first) return;
+  passed_.insert(block);
+  while (passed_.erase(first) > 0) ++first;
+  first_ = first;
+  has_passed_.notify_all();
+}
+
+void Residents::lets_later_run() {
+  if (keeps_turns_ && first_ <= my_block) pass(my_block);
+}
+
+void Residents::await_earlier() {
+  if (first_ >= my_block) return;
+  std::unique_lock lock(mutex_);
+  has_passed_.wait(lock, [&] { return first_ >= my_block; });
 }
 
 void Residents::join() {
@@ -113,8 +143,10 @@ std::string Residents::others_text() {
   return out;
 }
 
-void for_each_block(index_t count, int block_threads, int os_threads, const Residents::Body& body) {
-  Residents residents(count, block_threads, body);
+namespace {
+void run_blocks(index_t count, int block_threads, int os_threads, const Residents::Body& body,
+                Turns turns) {
+  Residents residents(count, block_threads, body, turns);
   std::exception_ptr failure;
   try {
     parallel_for(count, os_threads, [&](index_t) { residents.run_next(); });
@@ -127,6 +159,16 @@ void for_each_block(index_t count, int block_threads, int os_threads, const Resi
     if (!failure) failure = std::current_exception();
   }
   if (failure) std::rethrow_exception(failure);
+}
+}  // namespace
+
+void for_each_block(index_t count, int block_threads, int os_threads, const Residents::Body& body) {
+  run_blocks(count, block_threads, os_threads, body, Turns::none);
+}
+
+void for_each_block_in_turn(index_t count, int block_threads, int os_threads,
+                            const Residents::Body& body) {
+  run_blocks(count, block_threads, os_threads, body, Turns::kept);
 }
 
 }  // namespace tessera::detail

@@ -1,15 +1,17 @@
 // The blocks of one launch that run at one time: hands out the next ones in the order of their
 // numbers, starts further ones where all that run wait for others, and detects when no block can
-// continue. Private to src/simt and the run-time of plain CUDA; launch_blocks.hpp is what others
-// call.
+// continue. Private to src/simt, src/check and the run-time of plain CUDA; launch_blocks.hpp is
+// what others call.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,10 +20,13 @@
 
 namespace tessera::detail {
 
+/// Is the order of the blocks kept for Residents::await_earlier()?
+enum class Turns : std::uint8_t { none, kept };
+
 class Residents {
  public:
   using Body = std::function<void(index_t, Residents&)>;
-  Residents(index_t count, int block_threads, const Body& body);
+  Residents(index_t count, int block_threads, const Body& body, Turns turns);
 
   /// Runs the next block, if there is one that has not started.
   void run_next();
@@ -50,6 +55,12 @@ class Residents {
   Verdict rest(Rest& mine, int enough);
   /// One of its threads continues.
   void go_on(Rest& mine);
+  /// The block that runs on this OS thread waits for others: it no longer holds up later ones.
+  void lets_later_run();
+  /// Returns when each earlier block has ended or waits for others. So blocks that call it before
+  /// they touch what others may change do so in the order of their numbers, in every run. Needs
+  /// Turns::kept.
+  void await_earlier();
   /// How many other blocks wait, and how many have not started; empty where there are none.
   std::string others_text();
 
@@ -60,10 +71,12 @@ class Residents {
   std::int64_t started() const { return std::min<std::int64_t>(next_.load(), count_); }
   void start_another();
   void run(std::int64_t block);
+  void pass(std::int64_t block);
 
   const index_t count_;
   const std::int64_t most_;  ///< blocks at one time, beyond those of the first OS threads
   const Body& body_;
+  const bool keeps_turns_;
   // A block has started when it is taken. Blocks may be short: each counter has a cache line of its
   // own.
   alignas(64) std::atomic<std::int64_t> next_{0};
@@ -76,6 +89,14 @@ class Residents {
   std::int64_t resting_ = 0, votes_ = 0;
   std::vector<std::thread> further_;
   std::exception_ptr failure_;
+  // With turns: the first block that holds up later ones, and those after it that do not.
+  std::atomic<std::int64_t> first_{0};
+  std::set<std::int64_t> passed_;
+  std::condition_variable has_passed_;
 };
+
+/// for_each_block() with Turns::kept.
+void for_each_block_in_turn(index_t count, int block_threads, int os_threads,
+                            const Residents::Body& body);
 
 }  // namespace tessera::detail
