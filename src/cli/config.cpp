@@ -31,9 +31,10 @@ std::vector<Value> values_of(const shell::Context& context,
   std::vector<Value> out;
   for (const char* variable :
        {"TESSERA_NUM_THREADS", "OMP_NUM_THREADS", "TESSERA_CPU", "TESSERA_CPU_TUNING",
-        "TESSERA_ARITHMETIC", "TESSERA_DEVICE", "TESSERA_DRIVER_TIMEOUT", "TESSERA_OPENCL_LIBRARY",
-        "TESSERA_PEERS", "TESSERA_CUBLAS", "TESSERA_TUNING", "TESSERA_BLAS_FALLBACK",
-        "TESSERA_PYTHON", "TESSERA_COURSE", "TESSERA_VERBOSE", "NO_COLOR", "CLICOLOR_FORCE"}) {
+        "TESSERA_ARITHMETIC", "TESSERA_DEVICE", "TESSERA_DRIVER_TIMEOUT", "TESSERA_KERNEL_TIMEOUT",
+        "TESSERA_OPENCL_LIBRARY", "TESSERA_PEERS", "TESSERA_CUBLAS", "TESSERA_TUNING",
+        "TESSERA_BLAS_FALLBACK", "TESSERA_PYTHON", "TESSERA_COURSE", "TESSERA_VERBOSE", "NO_COLOR",
+        "CLICOLOR_FORCE"}) {
     const char* value = std::getenv(variable);
     if (value != nullptr && *value != '\0') out.push_back({variable, value, "environment"});
   }

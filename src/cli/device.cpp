@@ -18,7 +18,9 @@ std::string default_device() {
   return named == nullptr || *named == '\0' ? "cpu" : named;
 }
 
-std::string named_device(const std::string& text, std::string_view advice) {
+namespace {
+
+std::string found_device(const std::string& text, std::string_view advice) {
   std::optional<Device> device;
   try {
     device = Device::parse(text);
@@ -38,6 +40,19 @@ std::string named_device(const std::string& text, std::string_view advice) {
     throw Error(Category::unavailable, cat("device '", text, "' is not available"), {}, {},
                 cat(why, "; ", advice));
   return cat("cuda:", cuda::device(device->number()).number);
+}
+
+}  // namespace
+
+std::string named_device(const std::string& text, std::string_view advice) {
+  try {
+    return found_device(text, advice);
+  } catch (const Error& error) {
+    const char* const named = std::getenv("TESSERA_DEVICE");
+    if (named == nullptr || text != named) throw;
+    throw Error(error.category(), cat("TESSERA_DEVICE=", printable(text), ": ", error.problem()),
+                error.expected(), error.got(), error.advice());
+  }
 }
 
 }  // namespace tessera::cli

@@ -127,15 +127,15 @@ ordered_json devices_json() {
   return out;
 }
 
-/// The OpenCL devices, or why there is none.
-struct OpenCl {
+/// The devices of the kind of `first`, or why there is none.
+struct DevicesOfKind {
   std::vector<DeviceInfo> devices;
   std::string problem;
-  OpenCl() {
+  explicit DevicesOfKind(const Device& first) {
     for (auto& each : tessera::devices())
-      if (each.device.kind() == DeviceKind::opencl) devices.push_back(std::move(each));
+      if (each.device.kind() == first.kind()) devices.push_back(std::move(each));
     try {
-      describe(Device::opencl());
+      describe(first);
     } catch (const Error& error) {
       problem = error.what();
     }
@@ -148,10 +148,9 @@ std::string device_text(const DeviceInfo& device) {
                      bytes_text(device.shared_bytes), device.has_f64 ? "f64" : "no f64");
 }
 
-ordered_json opencl_json() {
-  const OpenCl opencl;
+ordered_json json_of(const DevicesOfKind& found) {
   auto devices = ordered_json::array();
-  for (const auto& device : opencl.devices)
+  for (const auto& device : found.devices)
     devices.push_back({{"name", to_string(device.device)},
                        {"model", device.name},
                        {"memory", device.memory_bytes},
@@ -159,7 +158,7 @@ ordered_json opencl_json() {
                        {"shared_bytes", device.shared_bytes},
                        {"f64", device.has_f64}});
   return {{"devices", devices},
-          {"problem", opencl.problem.empty() ? ordered_json() : ordered_json(opencl.problem)}};
+          {"problem", found.problem.empty() ? ordered_json() : ordered_json(found.problem)}};
 }
 
 /// Version, environment, and which setting would select kernels for this CPU.
@@ -237,7 +236,8 @@ ordered_json to_json(const shell::Machine& machine, const bench::PeerSearch& pee
                  {"nvcc", nvcc.empty() ? ordered_json() : ordered_json(nvcc)},
                  {"devices", devices_json()},
                  {"tools", gpu_tools_json()}};
-  out["opencl"] = opencl_json();
+  out["opencl"] = json_of(DevicesOfKind(Device::opencl()));
+  out["hip"] = json_of(DevicesOfKind(Device::hip()));
   auto missing = ordered_json::array();
   for (const auto& thing : things) {
     if (thing.found.empty())
@@ -327,11 +327,14 @@ std::string to_text(const shell::Context& context, const shell::Machine& machine
                                : cat(tool.version.empty() ? "version unknown" : tool.version, "  ",
                                      tool.path));
 
-  report.heading("OpenCL");
-  const OpenCl opencl;
-  for (const auto& device : opencl.devices)
-    report.line(to_string(device.device), device_text(device));
-  if (!opencl.problem.empty()) report.line("devices", opencl.problem);
+  for (const auto& [heading, first] :
+       {std::pair{"OpenCL", Device::opencl()}, {"AMD (compiled, not run)", Device::hip()}}) {
+    report.heading(heading);
+    const DevicesOfKind found(first);
+    for (const auto& device : found.devices)
+      report.line(to_string(device.device), device_text(device));
+    if (!found.problem.empty()) report.line("devices", found.problem);
+  }
 
   report.heading("Peers for tessera bench");
   if (peers.found.empty()) report.line("none found", "see the packages below");

@@ -111,6 +111,8 @@ constexpr const char* kEnvironmentPage =
   TESSERA_DRIVER_TIMEOUT
                        the seconds in which an OpenCL driver lists its devices (else 30), builds a kernel or starts
                        it for the first time (else 300)
+  TESSERA_KERNEL_TIMEOUT
+                       the seconds in which kernels on an OpenCL device end; else they may run for any time
   TESSERA_OPENCL_LIBRARY
                        the file of the loader of OpenCL drivers; else libOpenCL.so.1
   TESSERA_PEERS        more libraries for 'tessera bench', as paths joined by colons

@@ -54,11 +54,12 @@ std::string summary(const product::MultiplyRequest& request, const product::Oper
   const std::string target = request.output == "-" ? "stdout" : request.output;
   const std::string tile = plan.tile == TileShape{} ? "" : " " + to_string(plan.tile);
   // The plan has the maximum: fewer threads take part if waking them takes longer than the work.
-  const std::string threads =
-      plan.threads == 1 ? "1 thread" : fmt::format("up to {} threads", plan.threads);
+  const std::string where = plan.device != "cpu" ? plan.device
+                            : plan.threads == 1  ? "1 thread"
+                                                 : fmt::format("up to {} threads", plan.threads);
   return fmt::format("{}: ({},{}) = ({},{}) * ({},{}) in {}; {}{} on {} ({}); {}, {:.2f} GFLOP/s",
                      target, in.M(), in.N(), in.M(), in.K(), in.K(), in.N(), name(in.type),
-                     plan.algorithm, tile, threads, plan.reason, shell::duration_text(seconds),
+                     plan.algorithm, tile, where, plan.reason, shell::duration_text(seconds),
                      gflops);
 }
 

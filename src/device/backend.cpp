@@ -28,8 +28,7 @@ std::unique_ptr<Backend> make_backend(const Device& device) {
 }  // namespace
 
 void Backend::start(const KernelCall& call) {
-  throw Error(Category::unavailable,
-              cat("kernel ", call.name, ": this program was not built for ", call.device));
+  throw Error(Category::unavailable, cat("this program was not built for ", call.device));
 }
 
 void Backend::started(const std::string& kernel) {

@@ -31,21 +31,27 @@ class Backend {
   virtual void wait() = 0;
   /// The value of KernelCall::queue for entries of this device.
   virtual const void* queue() { return nullptr; }
-  /// Starts a kernel whose code Clang has made. Throws Error(unavailable) if there is none.
+  /// Starts a kernel whose code Clang has made. Throws Error(unavailable) if there is none; the
+  /// caller adds the kernel's name.
   virtual void start(const KernelCall& call);
   /// Waits, and returns how long the last kernel took, where the device tells: else 0.
   virtual double seconds_of_last() { return 0; }
 
   /// Kernels that were started and not yet waited for. Errors name them.
   void started(const std::string& kernel);
-  /// Calls a function that waits, and adds the names of the kernels to its errors.
+  /// Calls a function, and adds the names of the kernels to its errors.
   template <class Action>
-  void waiting(const Device& device, Action action) {
+  void naming(const Device& device, Action action) {
     try {
       action();
     } catch (const Error& error) {
       throw named(device, error);
     }
+  }
+  /// The same for one that waits for the kernels.
+  template <class Action>
+  void waiting(const Device& device, Action action) {
+    naming(device, action);
     const std::lock_guard lock(mutex_);
     kernels_.clear();
   }

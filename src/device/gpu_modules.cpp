@@ -56,23 +56,21 @@ std::string key_of(std::string_view text) {
   return out.str();
 }
 
-constexpr std::string_view kCacheMark = "tessera-gpu-1";
+constexpr std::string_view kCacheMark = "tessera-gpu-2";
 
-/// What an earlier process compiled; empty where the file is missing or not whole.
+/// What an earlier process compiled; empty where the file is missing, or is not what was written.
 gpu_code::Compiled read_cache(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string mark;
-  std::size_t entries = 0, code = 0;
-  if (!(in >> mark >> entries >> code) || mark != kCacheMark || in.get() != '\n') return {};
   std::error_code error;
-  if (fs::file_size(file, error) > entries + code + 64) return {};
-  gpu_code::Compiled out;
-  out.entries.resize(entries);
-  out.code.resize(code);
-  in.read(out.entries.data(), static_cast<std::streamsize>(entries));
-  in.read(out.code.data(), static_cast<std::streamsize>(code));
-  if (!in || in.peek() != std::char_traits<char>::eof()) return {};
-  return out;
+  if (!fs::is_regular_file(file, error)) return {};
+  std::ifstream in(file, std::ios::binary);
+  std::string mark, sum;
+  std::size_t entries = 0;
+  if (!(in >> mark >> sum >> entries) || mark != kCacheMark || in.get() != '\n') return {};
+  std::ostringstream rest;
+  rest << in.rdbuf();
+  const std::string text = std::move(rest).str();
+  if (entries > text.size() || key_of(text) != sum) return {};
+  return {.code = text.substr(entries), .spirv = {}, .entries = text.substr(0, entries)};
 }
 
 /// Failures are not reported: the next process compiles again.
@@ -82,8 +80,8 @@ void write_cache(const fs::path& file, const gpu_code::Compiled& made) {
   const fs::path part = cat(file.string(), ".", getpid());
   {
     std::ofstream out(part, std::ios::binary);
-    out << kCacheMark << ' ' << made.entries.size() << ' ' << made.code.size() << '\n'
-        << made.entries << made.code;
+    const std::string text = made.entries + made.code;
+    out << kCacheMark << ' ' << key_of(text) << ' ' << made.entries.size() << '\n' << text;
     if (!out.flush()) error = std::make_error_code(std::errc::io_error);
   }
   if (!error) fs::rename(part, file, error);
@@ -112,15 +110,16 @@ gpu_code::Compiled compile_now(const KernelCall& call, const std::string& target
   if (access(call.gpu->source, R_OK) != 0)
     throw Error(Category::unavailable, cat(c.source, ": the source of this program is not there"),
                 {}, {}, "build its kernels with it: tessera_add_kernels(TARGET FILE) in CMake");
+  c.clang = gpu_code::find_clang();
   c.flags = {"-I" + include_folder(call.gpu->header)};
-  if (const char* const more = std::getenv("TESSERA_GPU_FLAGS")) {
-    std::istringstream words(more);
-    for (std::string word; words >> word;) c.flags.push_back(word);
-  }
+  const char* const named = std::getenv("TESSERA_GPU_FLAGS");
+  const std::string more = named == nullptr ? "" : named;
+  std::istringstream words(more);
+  for (std::string word; words >> word;) c.flags.push_back(word);
   const fs::path folder = cache_folder().empty() ? fs::path() : cache_folder() / "gpu";
   fs::path file;
   if (!folder.empty()) {
-    file = folder / key_of(cat(target, gpu_code::preprocessed(c)));
+    file = folder / key_of(cat(c.clang, "\n", target, "\n", more, "\n", gpu_code::preprocessed(c)));
     gpu_code::Compiled kept = read_cache(file);
     if (!kept.code.empty()) return kept;
   }
@@ -177,9 +176,9 @@ const GpuModule& gpu_module_of(const KernelCall& call, const std::string& entry,
   const std::lock_guard lock(known.mutex);
   for (const GpuModule* each : known.all)
     if (has_entry(*each, entry) && !code_for(*each, target).empty()) return *each;
-  const auto refuse = [&](const std::string& why, const std::string& advice) {
-    throw Error(Category::unavailable,
-                cat("kernel ", call.name, ": no code for ", call.device, ": ", why), {}, {},
+  const auto refuse = [&](const std::string& why, const std::string& advice,
+                          const std::string& expected = {}) {
+    throw Error(Category::unavailable, cat("no code for ", call.device, ": ", why), expected, {},
                 advice);
   };
   for (const GpuModule* each : known.all)
@@ -197,7 +196,7 @@ const GpuModule& gpu_module_of(const KernelCall& call, const std::string& entry,
     kept.module = {kept.source, kept.entries, kept.target, {}};
     known.all.push_back(&kept.module);
   } catch (const Error& error) {
-    refuse(error.problem(), error.advice());
+    refuse(error.problem(), error.advice(), error.expected());
   }
   if (!has_entry(own.back().module, entry))
     refuse(

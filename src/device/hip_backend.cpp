@@ -116,7 +116,8 @@ class HipBackend : public Backend {
  public:
   explicit HipBackend(int number) : number_(number) {
     if (!hip().problem.empty())
-      throw Error(Category::unavailable, cat("no HIP device: ", hip().problem));
+      throw Error(Category::unavailable, cat("no HIP device: ", hip().problem), {}, {},
+                  "it comes with the driver of an AMD GPU; other devices are cpu and opencl:N");
     if (number >= count_devices())
       throw Error(Category::unavailable, cat("hip:", number, ": there is no such device"));
     here();
@@ -212,9 +213,8 @@ class HipBackend : public Backend {
       tried += cat(tried.empty() ? "" : ", ", code.target);
     }
     throw Error(Category::unavailable,
-                cat("kernel ", call.name, ": ", call.device, " (", info().name,
-                    ") takes no code for ", tried),
-                {}, {}, "configure with -DTESSERA_AMD_TARGETS=gfx... for it");
+                cat(call.device, " (", info().name, ") takes no code for ", tried), {}, {},
+                "configure with -DTESSERA_AMD_TARGETS=gfx... for it");
   }
 
   int number_;
@@ -232,7 +232,10 @@ std::unique_ptr<Backend> make_hip_backend(int number) {
 
 std::vector<DeviceInfo> hip_devices() {
   std::vector<DeviceInfo> out;
-  for (int i = 0; i < count_devices(); ++i) out.push_back(info_of(i));
+  try {
+    for (int i = 0; i < count_devices(); ++i) out.push_back(info_of(i));
+  } catch (const Error&) {  // it says nothing of itself
+  }
   return out;
 }
 

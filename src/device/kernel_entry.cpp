@@ -73,14 +73,22 @@ KernelEntry find_kernel(const Device& device, const char* name, std::string_view
   return at->second.entry;
 }
 
-void start_compiled(const KernelCall& call) { backend_of(call.device).start(call); }
+void start_compiled(const KernelCall& call) {
+  Backend& backend = backend_of(call.device);
+  try {
+    backend.start(call);
+  } catch (const Error& error) {
+    throw Error(error.category(), cat("kernel ", call.name, ": ", error.problem()),
+                error.expected(), error.got(), error.advice());
+  }
+}
 
 void start_kernel(KernelEntry entry, KernelCall call) {
   if (!has_own_memory(call.device)) return entry(call);
   Backend& backend = backend_of(call.device);
   call.queue = backend.queue();
-  backend.started(call.name);
   entry(call);
+  backend.started(call.name);
 }
 
 void refuse_undeclared_block(const char* kernel) {

@@ -90,12 +90,16 @@ struct ManagedBytes::State {
   void bring_to(Copy& copy, ByteRange range) {
     for (const ByteRange& part : copy.newest.missing_of(range)) {
       for (const ByteRange& nothing : zero.within(part)) {
-        copy.backend->fill_with_zero(copy.memory, nothing.begin, length(nothing));
+        copy.backend->naming(copy.device, [&] {
+          copy.backend->fill_with_zero(copy.memory, nothing.begin, length(nothing));
+        });
         copy.newest.add(nothing);
       }
       for (const ByteRange& wanted : copy.newest.missing_of(part)) {
         bring_to_host(wanted);
-        copy.backend->upload(copy.memory, wanted.begin, host_at(wanted.begin), length(wanted));
+        copy.backend->naming(copy.device, [&] {
+          copy.backend->upload(copy.memory, wanted.begin, host_at(wanted.begin), length(wanted));
+        });
         to_device += 1;
         bytes_to_device += length(wanted);
         copy.newest.add(wanted);

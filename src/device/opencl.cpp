@@ -16,6 +16,7 @@
 #include <cstring>
 #include <future>
 #include <memory>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -28,9 +29,16 @@ namespace {
 
 constexpr std::uint32_t kMostPlatforms = 64, kMostDevices = 64;
 
+/// Why there is no device, and what to do.
+struct Problem {
+  std::string what = {};
+  std::string advice =
+      "on Debian pocl-opencl-icd runs OpenCL on the CPU, and a GPU's driver brings its own";
+};
+
 struct Loader {
   Api api{};
-  std::string problem;  // why there is none
+  Problem problem;
 };
 
 Loader open_loader() {
@@ -40,13 +48,17 @@ Loader open_loader() {
   void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const why = dlerror();
-    out.problem = why == nullptr ? file : why;
-    return out;
+    out.problem.what = why == nullptr ? file : why;
   }
+  if (file == named)
+    out.problem.advice =
+        "TESSERA_OPENCL_LIBRARY names the file of an OpenCL loader: "
+        "libOpenCL.so.1 where it is not set";
+  if (library == nullptr) return out;
   const auto find = [&](auto& function, const char* name, bool is_needed = true) {
     void* const found = dlsym(library, name);
-    if (found == nullptr && is_needed && out.problem.empty())
-      out.problem = cat(file, " has no ", name);
+    if (found == nullptr && is_needed && out.problem.what.empty())
+      out.problem.what = cat(file, " has no ", name);
     std::memcpy(&function, &found, sizeof found);
   };
   Api& a = out.api;
@@ -113,12 +125,20 @@ DeviceFacts facts_of(Handle device) {
   return out;
 }
 
-std::vector<DeviceFacts> find_devices() {
+struct Found {
+  std::vector<DeviceFacts> devices;
+  Problem problem;
+};
+
+Found find_devices() {
   std::array<Handle, kMostPlatforms> platforms{};
   std::uint32_t found = 0;
-  std::vector<DeviceFacts> out;
+  Found out;
   const Api& a = loader().api;
-  if (a.get_platforms(kMostPlatforms, platforms.data(), &found) != 0) return out;
+  if (a.get_platforms(kMostPlatforms, platforms.data(), &found) != 0 || found == 0) {
+    out.problem.what = "there is no driver";
+    return out;
+  }
   for (std::uint32_t i = 0; i < std::min(found, kMostPlatforms); ++i) {
     std::array<Handle, kMostDevices> some{};
     std::uint32_t count = 0;
@@ -131,23 +151,26 @@ std::vector<DeviceFacts> find_devices() {
       DeviceFacts facts = facts_of(some[j]);
       const bool makes_sense = !facts.name.empty() && facts.most_threads > 0 &&
                                facts.memory_bytes > 0 && facts.local_bytes > 0;
-      if (makes_sense) out.push_back(std::move(facts));
+      if (makes_sense) out.devices.push_back(std::move(facts));
     }
   }
+  if (out.devices.empty())
+    out.problem = {"no driver has a device",
+                   "drivers need a GPU that this user may open; PoCL runs on the CPU, and needs a "
+                   "cache folder that it can write: POCL_CACHE_DIR, or ~/.cache/pocl"};
   return out;
 }
 
-/// How long a driver may take for what it does once: TESSERA_DRIVER_TIMEOUT, in seconds.
-std::chrono::seconds patience(int otherwise) {
+Limit limit_of(const char* variable, int otherwise) {
   constexpr double most = 1e6;
-  const char* const text = std::getenv("TESSERA_DRIVER_TIMEOUT");
-  if (text == nullptr || *text == '\0') return std::chrono::seconds(otherwise);
+  const char* const text = std::getenv(variable);
+  if (text == nullptr || *text == '\0') return {variable, std::chrono::seconds(otherwise)};
   char* end = nullptr;
   const double seconds = std::strtod(text, &end);
   if (*end != '\0' || !(seconds >= 1 && seconds <= most))
-    throw Error(Category::argument, cat("TESSERA_DRIVER_TIMEOUT=", printable(text)),
+    throw Error(Category::argument, cat(variable, "=", printable(text)),
                 "a number of seconds from 1 on");
-  return std::chrono::seconds(static_cast<long>(seconds));
+  return {variable, std::chrono::seconds(static_cast<long>(seconds))};
 }
 
 std::string no_answer(const char* who, std::chrono::seconds limit) {
@@ -155,10 +178,11 @@ std::string no_answer(const char* who, std::chrono::seconds limit) {
 }
 
 std::atomic<bool> stuck = false;
+std::atomic<const char*> called = nullptr;
 
 /// Finds devices in a process of its own. Why that failed; empty if it did not.
 std::string rehearsal() {
-  const std::chrono::seconds limit = patience(30);
+  const std::chrono::seconds limit = driver_limit(30).seconds;
   int ends[2];
   if (pipe(ends) != 0) return {};
   const pid_t child = fork();
@@ -186,41 +210,18 @@ std::string rehearsal() {
                              : cat("a driver ended the process");
 }
 
-struct Found {
-  std::vector<DeviceFacts> devices;
-  std::string problem;
-};
-
 const Found& found() {
   static const Found out = [] {
-    Found all;
-    all.problem = loader().problem.empty() ? rehearsal() : loader().problem;
-    if (all.problem.empty()) {
-      const auto devices = std::make_shared<std::vector<DeviceFacts>>();
-      call_bounded("clGetPlatformIDs", [=] { *devices = find_devices(); });
-      all.devices = std::move(*devices);
-    }
-    if (all.problem.empty() && all.devices.empty()) all.problem = "no driver has a device";
-    return all;
+    Found all{{}, loader().problem};
+    if (!all.problem.what.empty()) return all;
+    all.problem = {rehearsal(),
+                   "see what 'clinfo -l' says; TESSERA_DRIVER_TIMEOUT has the seconds to wait"};
+    if (!all.problem.what.empty()) return all;
+    const auto listed = std::make_shared<Found>();
+    call_bounded("clGetPlatformIDs", driver_limit(), [=] { *listed = find_devices(); });
+    return std::move(*listed);
   }();
   return out;
-}
-
-const char* name_of(Code code) {
-  switch (code) {
-    case -1: return "CL_DEVICE_NOT_FOUND";
-    case -2: return "CL_DEVICE_NOT_AVAILABLE";
-    case -4: return "CL_MEM_OBJECT_ALLOCATION_FAILURE";
-    case -5: return "CL_OUT_OF_RESOURCES";
-    case -6: return "CL_OUT_OF_HOST_MEMORY";
-    case -11: return "CL_BUILD_PROGRAM_FAILURE";
-    case -42: return "CL_INVALID_BINARY";
-    case -46: return "CL_INVALID_KERNEL_NAME";
-    case -52: return "CL_INVALID_KERNEL_ARGS";
-    case -54: return "CL_INVALID_WORK_GROUP_SIZE";
-    case -61: return "CL_INVALID_BUFFER_SIZE";
-    default: return "an error";
-  }
 }
 
 }  // namespace
@@ -237,13 +238,25 @@ const Api& api() {
   return loader().api;
 }
 
-void call_bounded(const char* function, std::function<void()> call) {
-  const std::chrono::seconds limit = patience(300);
+Limit driver_limit(int otherwise) { return limit_of("TESSERA_DRIVER_TIMEOUT", otherwise); }
+Limit kernel_limit() { return limit_of("TESSERA_KERNEL_TIMEOUT", 0); }
+
+Calling::Calling(const char* function) { called = function; }
+Calling::~Calling() { called = nullptr; }
+const char* called_function() noexcept { return called; }
+
+void call_bounded(const char* function, const Limit& limit, std::function<void()> call) {
+  const Calling calling(function);
   // The thread may outlive this call: it owns all it uses.
   const auto task = std::make_shared<std::packaged_task<void()>>(std::move(call));
   std::future<void> done = task->get_future();
-  std::thread thread([task] { (*task)(); });
-  if (done.wait_for(limit) == std::future_status::ready) {
+  std::thread thread;
+  try {
+    thread = std::thread([task] { (*task)(); });
+  } catch (const std::system_error&) {
+    throw Error(Category::resource, cat("OpenCL: ", function, ": no thread can be started"));
+  }
+  if (done.wait_for(limit.seconds) == std::future_status::ready) {
     thread.join();
     return done.get();
   }
@@ -253,17 +266,39 @@ void call_bounded(const char* function, std::function<void()> call) {
   // The driver's own destructors may wait for that thread.
   on_exit([](int code, void*) { std::fflush(nullptr), _exit(code); }, nullptr);
 #endif
-  throw Error(Category::unavailable, cat("OpenCL: ", no_answer(function, limit)), {}, {},
-              "use another device, or set TESSERA_DRIVER_TIMEOUT to more seconds");
+  throw Error(Category::unavailable, cat("OpenCL: ", no_answer(function, limit.seconds)), {}, {},
+              cat("use another device, or set ", limit.variable, " to more seconds"));
 }
 
 const std::vector<DeviceFacts>& devices() {
   const Found& all = found();
-  if (!all.problem.empty())
-    throw Error(
-        Category::unavailable, cat("no OpenCL device: ", all.problem), {}, {},
-        "on Debian pocl-opencl-icd runs OpenCL on the CPU, and a GPU's driver brings its own");
+  if (!all.problem.what.empty())
+    throw Error(Category::unavailable, cat("no OpenCL device: ", all.problem.what), {}, {},
+                all.problem.advice);
   return all.devices;
+}
+
+const char* name_of(Code code) {
+  switch (code) {
+    case -1: return "CL_DEVICE_NOT_FOUND";
+    case -2: return "CL_DEVICE_NOT_AVAILABLE";
+    case -4: return "CL_MEM_OBJECT_ALLOCATION_FAILURE";
+    case -5: return "CL_OUT_OF_RESOURCES";
+    case -6: return "CL_OUT_OF_HOST_MEMORY";
+    case -11: return "CL_BUILD_PROGRAM_FAILURE";
+    case -14: return "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST";
+    case -33: return "CL_INVALID_DEVICE";
+    case -34: return "CL_INVALID_CONTEXT";
+    case -36: return "CL_INVALID_COMMAND_QUEUE";
+    case -38: return "CL_INVALID_MEM_OBJECT";
+    case -42: return "CL_INVALID_BINARY";
+    case -45: return "CL_INVALID_PROGRAM_EXECUTABLE";
+    case -46: return "CL_INVALID_KERNEL_NAME";
+    case -52: return "CL_INVALID_KERNEL_ARGS";
+    case -54: return "CL_INVALID_WORK_GROUP_SIZE";
+    case -61: return "CL_INVALID_BUFFER_SIZE";
+    default: return "an error";
+  }
 }
 
 void check(Code code, const char* function) {

@@ -3,6 +3,7 @@
 // OpenCL 3.0 API specification; devices are numbered over all platforms.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -69,14 +70,37 @@ const Api& api();
 /// Did a driver not answer? No function of any driver is called then: it may hang too.
 bool is_stuck();
 
-/// Calls a function that a driver should return from soon, on a thread of its own. `call` owns what
-/// it uses. Throws Error(unavailable) if it does not return: TESSERA_DRIVER_TIMEOUT has the limit
-/// in seconds.
-void call_bounded(const char* function, std::function<void()> call);
+/// A limit for a call of a driver. 0 seconds: none.
+struct Limit {
+  const char* variable;  ///< the environment variable that sets it
+  std::chrono::seconds seconds;
+};
+/// For what a driver does once: TESSERA_DRIVER_TIMEOUT. Throws Error(argument).
+Limit driver_limit(int otherwise = 300);
+/// For the wait for kernels: TESSERA_KERNEL_TIMEOUT, else none. Throws Error(argument).
+Limit kernel_limit();
+
+/// Calls a function of a driver on a thread of its own. `call` owns what it uses. Throws
+/// Error(unavailable) if it does not return within the limit, Error(resource) if there is no
+/// thread.
+void call_bounded(const char* function, const Limit& limit, std::function<void()> call);
+
+/// During its lifetime, the calling thread is in this function of a driver.
+class Calling {
+ public:
+  explicit Calling(const char* function);
+  ~Calling();
+  Calling(const Calling&) = delete;
+  Calling& operator=(const Calling&) = delete;
+};
+/// The function of a driver that the process is in, or null. Also for signal handlers.
+const char* called_function() noexcept;
 /// All devices of all drivers. Throws Error(unavailable), with the reason, if there is none. The
 /// first call asks in a process of its own, so that a driver that crashes does not end this one.
 const std::vector<DeviceFacts>& devices();
 
+/// "CL_OUT_OF_RESOURCES", or "an error".
+const char* name_of(Code code);
 /// Throws where `code` is an error: "OpenCL: clCreateBuffer: CL_OUT_OF_RESOURCES (-5)".
 void check(Code code, const char* function);
 

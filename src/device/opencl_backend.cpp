@@ -1,6 +1,7 @@
 // An OpenCL device, with one queue in order.
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -38,15 +39,16 @@ const opencl::DeviceFacts& facts_of(int number) {
   const auto& all = opencl::devices();
   if (number >= std::ssize(all))
     throw Error(Category::unavailable, cat("opencl:", number, ": there is no such device"),
-                cat("opencl:0 to opencl:", all.size() - 1));
+                all.size() == 1 ? "opencl:0" : cat("opencl:0 to opencl:", all.size() - 1));
   return all[static_cast<std::size_t>(number)];
 }
 
-/// The code that a driver's function returns soon, or Error.
+/// The code that a driver's function returns within the limit, or Error.
 template <class Call>
-opencl::Code returned_bounded(const char* function, const Call& call) {
+opencl::Code returned_bounded(const char* function, const Call& call,
+                              const opencl::Limit& limit = opencl::driver_limit()) {
   const auto code = std::make_shared<opencl::Code>();
-  opencl::call_bounded(function, [=] { *code = call(); });
+  opencl::call_bounded(function, limit, [=] { *code = call(); });
   return *code;
 }
 /// What such a function makes: call(&code).
@@ -61,6 +63,13 @@ Handle made_bounded(const char* function, const Call& call) {
                          }),
         function);
   return *made;
+}
+
+/// Calls a function that returns its code. Throws if that is an error.
+template <class Call>
+void checked(const char* function, const Call& call) {
+  const opencl::Calling calling(function);
+  check(call(), function);
 }
 
 using Extents = std::array<std::size_t, 3>;
@@ -95,6 +104,7 @@ class OpenClBackend : public Backend {
     if (static_cast<std::uint64_t>(bytes) > facts_.most_allocation)
       throw Error(Category::resource, cat("opencl:", number_, ": no memory for ", bytes, " bytes"),
                   cat("at most ", facts_.most_allocation, " bytes at once"));
+    const opencl::Calling calling("clCreateBuffer");
     opencl::Code code = 0;
     void* const out =
         api().create_buffer(context_, 1, static_cast<std::size_t>(bytes), nullptr, &code);
@@ -105,22 +115,32 @@ class OpenClBackend : public Backend {
     if (!opencl::is_stuck()) api().release_buffer(memory);
   }
   void upload(void* to, index_t at, const void* from, index_t bytes) override {
-    check(api().enqueue_write(queue_, to, 1, static_cast<std::size_t>(at),
-                              static_cast<std::size_t>(bytes), from, 0, nullptr, nullptr),
-          "clEnqueueWriteBuffer");
+    await_kernels();
+    checked("clEnqueueWriteBuffer", [&] {
+      return api().enqueue_write(queue_, to, 1, static_cast<std::size_t>(at),
+                                 static_cast<std::size_t>(bytes), from, 0, nullptr, nullptr);
+    });
   }
   void download(void* to, void* from, index_t at, index_t bytes) override {
-    check(api().enqueue_read(queue_, from, 1, static_cast<std::size_t>(at),
-                             static_cast<std::size_t>(bytes), to, 0, nullptr, nullptr),
-          "clEnqueueReadBuffer");
+    await_kernels();
+    checked("clEnqueueReadBuffer", [&] {
+      return api().enqueue_read(queue_, from, 1, static_cast<std::size_t>(at),
+                                static_cast<std::size_t>(bytes), to, 0, nullptr, nullptr);
+    });
   }
   void fill_with_zero(void* to, index_t at, index_t bytes) override {
     const unsigned char zero = 0;
-    check(api().enqueue_fill(queue_, to, &zero, 1, static_cast<std::size_t>(at),
-                             static_cast<std::size_t>(bytes), 0, nullptr, nullptr),
-          "clEnqueueFillBuffer");
+    checked("clEnqueueFillBuffer", [&] {
+      return api().enqueue_fill(queue_, to, &zero, 1, static_cast<std::size_t>(at),
+                                static_cast<std::size_t>(bytes), 0, nullptr, nullptr);
+    });
   }
-  void wait() override { check(api().finish(queue_), "clFinish"); }
+  void wait() override {
+    const auto finish = [queue = queue_] { return api().finish(queue); };
+    const opencl::Limit limit = opencl::kernel_limit();
+    if (limit.seconds.count() == 0) checked("clFinish", finish);
+    else check(returned_bounded("clFinish", finish, limit), "clFinish");
+  }
 
   void start(const KernelCall& call) override {
     const std::lock_guard lock(mutex_);
@@ -154,13 +174,18 @@ class OpenClBackend : public Backend {
   }
 
  private:
-  void refuse_beyond(const KernelCall& call, const char* what, std::size_t wanted,
-                     std::uint64_t most) const {
+  /// Before a copy, which waits for kernels too, but has no limit: it may use the caller's memory
+  /// until it returns.
+  void await_kernels() {
+    if (opencl::kernel_limit().seconds.count() > 0) wait();
+  }
+
+  static void refuse_beyond(const KernelCall& call, const char* what, std::size_t wanted,
+                            std::uint64_t most) {
     if (wanted <= most) return;
-    throw Error(
-        Category::unavailable,
-        cat("kernel ", call.name, " needs ", wanted, " ", what, ", ", call.device, " has ", most),
-        {}, {}, "take a smaller tile");
+    throw Error(Category::unavailable,
+                cat("it needs ", wanted, " ", what, ", ", call.device, " has ", most), {}, {},
+                "take a smaller tile");
   }
 
   /// Its event. A driver may compile a kernel once more when it is first started in such blocks.
@@ -173,6 +198,7 @@ class OpenClBackend : public Backend {
     };
     constexpr const char* function = "clEnqueueNDRangeKernel";
     if (blocks_.contains({kernel, block})) {
+      const opencl::Calling calling(function);
       opencl::Code code = 0;
       const Handle event = start(&code);
       check(code, function);
@@ -208,8 +234,8 @@ class OpenClBackend : public Backend {
     const bool takes_spirv =
         facts_.reads_spirv() && !spirv.empty() && api().create_program_with_il != nullptr;
     if (!takes_spirv && !facts_.reads_spir())
-      throw Error(Category::unavailable, cat("kernel ", call.name, ": ", call.device, " (",
-                                             facts_.name, ") reads neither SPIR-V nor SPIR"));
+      throw Error(Category::unavailable,
+                  cat(call.device, " (", facts_.name, ") reads neither SPIR-V nor SPIR"));
     const auto create = [=, context = context_, device = facts_.handle](opencl::Code* code) {
       if (takes_spirv)
         return api().create_program_with_il(context, spirv.data(), spirv.size(), code);
@@ -227,8 +253,8 @@ class OpenClBackend : public Backend {
       const std::string log = build_log(program);
       api().release_program(program);
       throw Error(Category::unavailable,
-                  cat("kernel ", call.name, ": ", call.device, " cannot build it (", code, ")"), {},
-                  {}, log);
+                  cat(call.device, " cannot build it: ", opencl::name_of(code), " (", code, ")"),
+                  {}, {}, log);
     }
     programs_.emplace(&module, program);
     return program;
@@ -243,6 +269,8 @@ class OpenClBackend : public Backend {
         api().get_build_info(program, facts_.handle, log, bytes, out.data(), nullptr) != 0)
       return {};
     out.resize(strnlen(out.c_str(), out.size()));
+    while (!out.empty() && std::isspace(static_cast<unsigned char>(out.back())) != 0)
+      out.pop_back();
     return out;
   }
 

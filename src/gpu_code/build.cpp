@@ -1,15 +1,14 @@
 // See build.hpp.
 #include "build.hpp"
 
-#include <fcntl.h>
 #include <spawn.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string_view>
 
 #include "base/environment.hpp"
@@ -21,52 +20,58 @@ namespace tessera::gpu_code {
 
 namespace {
 
-namespace fs = std::filesystem;
-
-/// A folder that is removed with its content.
-class Folder {
+/// What a program reads or writes, in memory: nothing of it is left when this process ends.
+class Stream {
  public:
-  Folder() {
-    std::error_code error;
-    std::string name = (fs::temp_directory_path(error) / "tessera-gpu-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr)
-      throw Error(Category::unavailable, "no folder for temporary files", {}, name);
-    path_ = name;
+  explicit Stream(std::string_view content = {})
+      : descriptor_(memfd_create("tessera", MFD_CLOEXEC)) {
+    if (descriptor_ < 0) refuse();
+    while (!content.empty()) {
+      const ssize_t written = write(descriptor_, content.data(), content.size());
+      if (written < 0) {
+        close(descriptor_);
+        refuse();
+      }
+      content.remove_prefix(static_cast<std::size_t>(written));
+    }
+    lseek(descriptor_, 0, SEEK_SET);
   }
-  ~Folder() {
-    std::error_code error;
-    fs::remove_all(path_, error);
+  ~Stream() { close(descriptor_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  int descriptor() const { return descriptor_; }
+  std::string content() const {
+    struct stat about {};
+    if (fstat(descriptor_, &about) != 0) refuse();
+    std::string out(static_cast<std::size_t>(about.st_size), '\0');
+    std::size_t at = 0;
+    while (at < out.size()) {
+      const ssize_t got =
+          pread(descriptor_, out.data() + at, out.size() - at, static_cast<off_t>(at));
+      if (got <= 0) refuse();
+      at += static_cast<std::size_t>(got);
+    }
+    return out;
   }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string file(std::string_view name) const { return (path_ / name).string(); }
 
  private:
-  fs::path path_;
+  [[noreturn]] static void refuse() {
+    throw Error(Category::resource, "no memory for a compiler's files");
+  }
+  int descriptor_;
 };
 
-std::string content(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-void write(const std::string& file, std::string_view text) {
-  std::ofstream out(file, std::ios::binary);
-  out.write(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!out.flush()) throw Error(Category::unavailable, cat(file, ": cannot be written"));
-}
-
-/// Runs a program; its output goes to a file. Its exit code, -1 where it did not start or crashed.
-int run(const std::vector<std::string>& words, const std::string& log) {
+/// Runs a program. Its exit code, -1 where it did not start or crashed.
+int run(const std::vector<std::string>& words, const Stream& in, const Stream& out,
+        const Stream& log) {
   std::vector<char*> arguments;
   for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 2, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&actions, 2, 1);
+  posix_spawn_file_actions_adddup2(&actions, in.descriptor(), 0);
+  posix_spawn_file_actions_adddup2(&actions, out.descriptor(), 1);
+  posix_spawn_file_actions_adddup2(&actions, log.descriptor(), 2);
   pid_t child = 0;
   const int failed =
       posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
@@ -77,14 +82,18 @@ int run(const std::vector<std::string>& words, const std::string& log) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-void run_or_throw(const std::vector<std::string>& words, const std::string& source,
-                  const Folder& folder) {
-  const std::string log = folder.file("log");
-  if (run(words, log) == 0) return;
-  std::string text = content(log);
+/// What a program makes of `input`.
+std::string output_of(const std::vector<std::string>& words, const std::string& source,
+                      std::string_view input = {}) {
+  const Stream in(input), out, log;
+  const int code = run(words, in, out, log);
+  std::string made = out.content();
+  if (code == 0 && !made.empty()) return made;
+  std::string text = log.content();
   while (!text.empty() && text.back() == '\n') text.pop_back();
+  if (text.empty()) text = cat(words[0], code < 0 ? " did not run" : " made nothing");
   throw Error(Category::unavailable, cat(source, ": ", words[0], " could not compile it"), {}, {},
-              text.empty() ? cat(words[0], " did not run") : text);
+              text);
 }
 
 bool is_spir(const Compilation& compilation) { return compilation.target == "spir"; }
@@ -131,31 +140,22 @@ std::string find_clang() {
 
 std::string preprocessed(const Compilation& compilation) {
   const Compilation c = with_clang(compilation);
-  const Folder folder;
-  const std::string out = folder.file("source.ii");
-  run_or_throw(joined(clang_words(c), {"-E", "-o", out, c.source}), c.source, folder);
-  return content(out);
+  return output_of(joined(clang_words(c), {"-E", "-o", "-", c.source}), c.source);
 }
 
 Compiled compile(const Compilation& compilation) {
   const Compilation c = with_clang(compilation);
-  const Folder folder;
-  const std::string text = folder.file("module.ll"), code = folder.file("module.bc"),
-                    spirv = folder.file("module.spv");
-  run_or_throw(joined(clang_words(c), {"-S", "-emit-llvm", "-o", text, c.source}), c.source,
-               folder);
-  EntryText made = with_entries(content(text), is_spir(c));
-  write(text, made.text);
+  EntryText made = with_entries(
+      output_of(joined(clang_words(c), {"-S", "-emit-llvm", "-o", "-", c.source}), c.source),
+      is_spir(c));
   std::vector<std::string> words = {c.clang, "-x", "ir", "-w"};
   if (is_spir(c)) words = joined(words, {"--target=spir64", "-c", "-emit-llvm"});
   else
     words = joined(words, {"--target=amdgcn-amd-amdhsa", "-mcpu=" + c.target, "-nogpulib", "-O2"});
-  run_or_throw(joined(words, {"-o", code, text}), c.source, folder);
-  Compiled out{content(code), {}, std::move(made.entries)};
-  if (is_spir(c) && !c.spirv.empty()) {
-    run_or_throw({c.spirv, "--spirv-max-version=1.1", code, "-o", spirv}, c.source, folder);
-    out.spirv = content(spirv);
-  }
+  Compiled out{
+      output_of(joined(words, {"-o", "-", "-"}), c.source, made.text), {}, std::move(made.entries)};
+  if (is_spir(c) && !c.spirv.empty())
+    out.spirv = output_of({c.spirv, "--spirv-max-version=1.1", "-", "-o", "-"}, c.source, out.code);
   return out;
 }
 

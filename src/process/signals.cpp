@@ -21,6 +21,7 @@ namespace {
 
 char signal_name[64] = "tessera";
 std::atomic<bool> is_silent{false};
+std::atomic<const char* (*)() noexcept> culprit{nullptr};
 
 std::atomic<bool> noting{false};  // note signals instead of ending the process?
 std::atomic<int> noted{0};        // the noted signal
@@ -55,9 +56,17 @@ void end_by_signal(int number) {
   _exit(128 + number);
 }
 
-/// The program itself crashed, or the user wants a core dump: the signal keeps its effect.
+/// Unless a foreign function crashed, the program itself did, or the user wants a core dump: the
+/// signal keeps its effect.
 void end_by_crash(int number) {
   remove_temporaries();
+  const char* (*const ask)() noexcept = culprit;
+  if (const char* const function = ask == nullptr ? nullptr : ask(); function != nullptr) {
+    char text[128] = "a driver crashed in ";
+    std::strncat(text, function, sizeof text - std::strlen(text) - 1);
+    say(text);
+    _exit(4);
+  }
   signal(number, SIG_DFL);
   raise(number);
 }
@@ -97,6 +106,8 @@ void install_signal_handlers() {
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
 }
+
+void blame_for_crashes(const char* (*asked)() noexcept) { culprit = asked; }
 
 void install_terminate_handler() { std::set_terminate(end_by_terminate); }
 

@@ -13,6 +13,10 @@ namespace tessera::process {
 /// file-size limits become ordinary errors.
 void install_signal_handlers();
 
+/// `culprit`, called in a signal handler, names the foreign function that the program is in, or
+/// returns null. A crash in one ends the command with code 4 and one line.
+void blame_for_crashes(const char* (*culprit)() noexcept);
+
 /// An uncaught exception ends the command with code 1 and one line: usually because memory runs out
 /// before main or while an error is reported.
 void install_terminate_handler();

@@ -1,7 +1,7 @@
 // An OpenCL loader with one device that is as FAKE says: crash, exit, liar, none, small (no f64, 16 KiB of shared storage, blocks of
 // 256 threads), broken (builds nothing), full (no memory), lost (waiting fails), mute (reads no SPIR), two (devices). With hang,
-// hang_context, hang_build, hang_start it does not return from listing, from a context, from a build, from the start of a kernel, and
-// then not from its end either. FAKE_LIVE names a file for the number of buffers that exist when the process ends. It computes nothing.
+// hang_context, hang_build, hang_start, hang_finish it does not return from listing, from a context, from a build, from the start of a
+// kernel, from the wait for it, and then not from its end either; with crash_build, crash_finish it crashes there. FAKE_LIVE names a file for the number of buffers that exist when the process ends. It computes nothing.
 // A device is also its context, its queue, and every program and kernel of it: what belongs to another one is refused.
 #include <stdint.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static struct Buffer {
   char *bytes;
   struct Buffer *next;
 } *buffers;
-static int hangs, alive;
+static int hangs, alive, kernels;
 static int belongs(const void *context, const void *what) {
   const int invalid_context = -34;
   return context == what ? 0 : invalid_context;
@@ -103,6 +103,7 @@ void *clCreateProgramWithBinary(void *context, unsigned b, void **given, void *d
 }
 int clBuildProgram(void *program, unsigned b, void **given, const char *d, void *e, void *f) {
   hang("hang_build");
+  if (is("crash_build")) abort();
   return (void)b, (void)d, (void)e, (void)f, is("broken") ? -11 : belongs(program, given[0]);
 }
 int clGetProgramBuildInfo(void *a, void *b, unsigned c, size_t bytes, void *out, size_t *needed) {
@@ -120,6 +121,7 @@ int clSetKernelArg(void *kernel, unsigned b, size_t bytes, const void *value) {
 }
 int clEnqueueNDRangeKernel(void *queue, void *kernel, unsigned c, void *d, void *e, void *f, unsigned g, void *h, void **event) {
   hang("hang_start");
+  ++kernels;
   return (void)c, (void)d, (void)e, (void)f, (void)g, (void)h, *event = queue, belongs(queue, kernel);
 }
 int clEnqueueReadBuffer(void *queue, struct Buffer *from, unsigned c, size_t at, size_t bytes, void *out, unsigned g, void *h, void *i) {
@@ -136,4 +138,8 @@ int clGetEventProfilingInfo(void *a, unsigned b, size_t bytes, void *out, size_t
   return (void)a, (void)b, give(&time, sizeof time, bytes, out, needed);
 }
 int clReleaseEvent(void *a) { return (void)a, 0; }
-int clFinish(void *a) { return (void)a, is("lost") ? -36 : 0; }
+int clFinish(void *a) {
+  if (kernels > 0) hang("hang_finish");
+  if (is("crash_finish")) *(volatile int *)a = *(volatile int *)NULL;
+  return (void)a, is("lost") ? -36 : 0;
+}

@@ -85,19 +85,31 @@ class Fake(harness.CommandTest):
     def test_a_driver_that_crashes_or_ends_the_process_is_a_message(self):
         self.refused("crash", ["no OpenCL device: a driver crashed with signal 6"])
         self.refused("exit", ["no OpenCL device: a driver ended the process"])
+        self.write_npy("a.npy", [[1.0] * 64] * 64)
+        for kind, function in (("crash_build", "clBuildProgram"), ("crash_finish", "clFinish")):
+            with self.subTest(kind):
+                run = self.product(kind)
+                self.assertEqual((run.code, run.err), (4, f"tessera multiply: a driver crashed in {function}\n"))
+                self.assertEqual([each.name for each in self.folder.iterdir()], ["a.npy"])
+
+    def product(self, kind, **env):
+        run = self.tessera("multiply", "a.npy", "a.npy", "--dtype", "f32", "-o", "c.npy", "--device", "opencl:0",
+                           env={"TESSERA_OPENCL_LIBRARY": str(self.library), "FAKE": kind, **env})
+        if "no kernels for OpenCL" in run.err:
+            self.skipTest("this build has no kernels for OpenCL")
+        return run
 
     def test_a_driver_that_hangs_is_a_message(self):
         self.write_npy("a.npy", [[1.0] * 64] * 64)
-        for kind, who in (("hang", "no OpenCL device: a driver"), ("hang_context", "clCreateContext"), ("hang_build", "clBuildProgram"),
-                          ("hang_start", "clEnqueueNDRangeKernel")):
+        for kind, who, what in (("hang", "no OpenCL device: a driver", "DRIVER"), ("hang_context", "clCreateContext", "DRIVER"),
+                                ("hang_build", "clBuildProgram", "DRIVER"), ("hang_start", "clEnqueueNDRangeKernel", "DRIVER"),
+                                ("hang_finish", "opencl:0, running block_tiled_vectorized: OpenCL: clFinish", "KERNEL")):
             with self.subTest(kind):
-                run = self.tessera("multiply", "a.npy", "a.npy", "--dtype", "f32", "-o", "c.npy", "--device", "opencl:0",
-                                   env={"TESSERA_OPENCL_LIBRARY": str(self.library), "FAKE": kind, "TESSERA_DRIVER_TIMEOUT": "1"})
-                if "no kernels for OpenCL" in run.err:
-                    self.skipTest("this build has no kernels for OpenCL")
+                run = self.product(kind, **{f"TESSERA_{what}_TIMEOUT": "1"})
                 self.assertEqual(run.code, 4, run.err)
                 self.assertEqual(len(run.err.splitlines()), 1, run.err)
                 self.assertIn(f"{who} did not answer within 1 s", run.err)
+                self.assertIn(f"TESSERA_{what}_TIMEOUT", run.err)
                 self.assertFalse(self.path("c.npy").exists())
         self.refused("small", ["TESSERA_DRIVER_TIMEOUT=soon: expected a number of seconds from 1 on"], code=2,
                      env={"TESSERA_DRIVER_TIMEOUT": "soon"})
@@ -120,15 +132,18 @@ class Fake(harness.CommandTest):
 
     def test_a_driver_that_lies_has_no_device(self):
         self.refused("liar", ["no OpenCL device: no driver has a device"])
-        self.refused("none", ["no OpenCL device: no driver has a device"])
+        self.refused("none", ["no OpenCL device: there is no driver; on Debian pocl-opencl-icd"])
 
     def test_no_loader(self):
-        self.fails(4, "compare", *SIZES, "--device", "opencl:0", says=["no OpenCL device", "nowhere.so"],
-                   env={"TESSERA_OPENCL_LIBRARY": "/nowhere.so"})
+        for file in ("/nowhere.so", "/etc/passwd", "/tmp"):
+            self.fails(4, "compare", *SIZES, "--device", "opencl:0", says=[f"no OpenCL device: {file}: ", "TESSERA_OPENCL_LIBRARY names"],
+                       env={"TESSERA_OPENCL_LIBRARY": file})
 
     def test_a_number_that_is_not_there(self):
         env = {"TESSERA_OPENCL_LIBRARY": str(self.library), "FAKE": "small"}
-        self.fails(4, "compare", *SIZES, "--device", "opencl:3", says=["opencl:3: there is no such device"], env=env)
+        self.fails(4, "compare", *SIZES, "--device", "opencl:3", says=["opencl:3: there is no such device: expected opencl:0"], env=env)
+        self.fails(4, "compare", *SIZES, says=["TESSERA_DEVICE=opencl:3: opencl:3: there is no such device"],
+                   env={**env, "TESSERA_DEVICE": "opencl:3"})
 
     def test_a_small_device_gets_a_kernel_that_fits_or_a_refusal(self):
         env = {"TESSERA_OPENCL_LIBRARY": str(self.library), "FAKE": "small"}
@@ -143,8 +158,8 @@ class Fake(harness.CommandTest):
         self.fails(2, *plan, "--dtype", "f32", "--algorithm", "pipelined", says=["bytes of shared storage, opencl:0 has 16384"], env=env)
 
     def test_what_fails_later_is_a_message_too(self):
-        for kind, says in (("broken", ["error: this is the log"]), ("mute", ["reads neither SPIR-V nor SPIR"]),
-                           ("full", ["CL_MEM_OBJECT_ALLOCATION_FAILURE"]), ("lost", ["clFinish"])):
+        for kind, says in (("broken", ["kernel block_tiled_vectorized: opencl:0 cannot build it: CL_BUILD_PROGRAM_FAILURE (-11); error: this is"]),
+                           ("mute", ["kernel block_tiled_vectorized: opencl:0 (Fake device) reads neither SPIR-V nor SPIR"]), ("full", ["CL_MEM_OBJECT_ALLOCATION_FAILURE"]), ("lost", ["clFinish"])):
             with self.subTest(kind):
                 self.write_npy("a.npy", [[1.0] * 64] * 64)
                 run = self.tessera("multiply", "a.npy", "a.npy", "--dtype", "f32", "-o", "c.npy", "--device", "opencl:0",

@@ -56,8 +56,8 @@ class Help(harness.CommandTest):
 
     def test_the_environment_page_and_config_show_name_every_variable(self):
         text = self.succeeds("help", "environment").out
-        for name in ["TESSERA_NUM_THREADS", "TESSERA_CPU", "TESSERA_CPU_TUNING", "TESSERA_DEVICE", "TESSERA_DRIVER_TIMEOUT", "TESSERA_OPENCL_LIBRARY",
-                     "TESSERA_PEERS", "TESSERA_CUBLAS", "TESSERA_TUNING", "TESSERA_BLAS_FALLBACK", "TESSERA_COURSE", "TESSERA_VERBOSE", "NO_COLOR", "CLICOLOR_FORCE"]:
+        for name in ["TESSERA_NUM_THREADS", "TESSERA_CPU", "TESSERA_CPU_TUNING", "TESSERA_DEVICE", "TESSERA_DRIVER_TIMEOUT", "TESSERA_KERNEL_TIMEOUT",
+                     "TESSERA_OPENCL_LIBRARY", "TESSERA_PEERS", "TESSERA_CUBLAS", "TESSERA_TUNING", "TESSERA_BLAS_FALLBACK", "TESSERA_COURSE", "TESSERA_VERBOSE", "NO_COLOR", "CLICOLOR_FORCE"]:
             self.assertIn(f"\n  {name}", text)
             value = "1" if name.endswith(("THREADS", "VERBOSE", "COLOR", "FORCE")) else "portable"
             self.assertIn(f"\n  {name} = {value}  (environment)\n", self.succeeds("config", "show", env={name: value}).out)

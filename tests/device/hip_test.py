@@ -3,9 +3,11 @@
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
@@ -44,8 +46,58 @@ class Hip(unittest.TestCase):
                 self.assertEqual(failed.returncode, code, failed.stderr)
                 self.assertIn(says, failed.stderr)
 
+    @unittest.skipUnless(tools(), "the cache of kernels is NOT tested: needs clang-14 and lld-14")
+    def test_a_kept_kernel_that_is_damaged_is_compiled_again(self):
+        def result(**environment):
+            done = self.run_on("hip:0", TESSERA_AMD_TARGET="gfx90a", XDG_CACHE_HOME=str(self.folder / "damaged"), **environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("code is ELF: 1\n", done.stderr)
+            return done.stdout
+
+        whole = result()
+        (file,) = (self.folder / "damaged/tessera/gpu").iterdir()
+        good = file.read_bytes()
+        flip = [bytes([*good[:at], good[at] ^ 1, *good[at + 1:]]) for at in (20, len(good) // 2, len(good) - 1)]
+        for number, damaged in enumerate([b"", good[:-1], good + b"x", *flip]):
+            with self.subTest(number):
+                file.write_bytes(damaged)
+                self.assertEqual(result(), whole)
+                self.assertEqual(file.read_bytes(), good)
+        file.unlink()
+        os.mkfifo(file)
+        self.assertEqual(result(), whole)
+        file.unlink()
+        file.mkdir()
+        self.assertEqual(result(), whole)
+        self.assertEqual(list(file.parent.iterdir()), [file])
+        for nowhere in ("/proc/nowhere", "/etc/passwd"):
+            self.assertEqual(self.run_on("hip:0", TESSERA_AMD_TARGET="gfx90a", XDG_CACHE_HOME=nowhere).stdout, whole)
+
+    def test_a_cancelled_compilation_leaves_nothing(self):
+        clang, started, scratch = self.folder / "clang", self.folder / "started", self.folder / "scratch"
+        clang.write_text(f"#!/bin/sh\n: > {started}\nexec sleep 60\n")
+        clang.chmod(0o755)
+        scratch.mkdir()
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            started.unlink(missing_ok=True)
+            process = subprocess.Popen([PROGRAM, "hip:0"], start_new_session=True,
+                                       env={**os.environ, "LD_LIBRARY_PATH": str(self.folder), "TESSERA_AMD_TARGET": "gfx90a", "TMPDIR": str(scratch),
+                                            "TESSERA_CLANG": str(clang), "XDG_CACHE_HOME": str(scratch)})
+            end = time.monotonic() + 60
+            while not started.exists() and time.monotonic() < end:
+                time.sleep(0.01)
+            os.killpg(process.pid, number)
+            self.assertEqual(process.wait(60), -number)
+            self.assertEqual(list(scratch.iterdir()), [])
+
     def test_what_is_missing_is_named(self):
         self.assertIn("hip:3: there is no such device", self.run_on("hip:3").stderr)
+        for clang in ("/nowhere/clang", "/etc/passwd", "/bin/true", "/bin/false"):
+            failed = self.run_on("hip:0", TESSERA_AMD_TARGET="gfx90a", TESSERA_CLANG=clang, XDG_CACHE_HOME=str(self.folder / "other"))
+            self.assertEqual(failed.returncode, 4)
+            self.assertRegex(failed.stderr, f"kernel add: no code for hip:0: .*any_device.cpp: {clang} could not compile it; "
+                             f"{clang} (did not run|made nothing)\n$")
+            self.assertFalse((self.folder / "other").exists())
         without = self.run_on("hip:0", TESSERA_AMD_TARGET="")
         self.assertEqual(without.returncode, 4)
         self.assertIn("it was not built for AMD GPUs", without.stderr)

@@ -86,7 +86,7 @@ class Package(unittest.TestCase):
                 self.assertEqual(there.stdout, "11 22 33 44 on opencl:0\n", there.stderr)
             else:
                 self.assertEqual(there.returncode, 4)
-                self.assertRegex(there.stderr, r"kernel add: no code for opencl:0: .*any_device.cpp: there is no Clang to compile it; .*tessera_add_kernels")
+                self.assertRegex(there.stderr, r"kernel add: no code for opencl:0: .*any_device.cpp: there is no Clang to compile it: expected TESSERA_CLANG.*; .*tessera_add_kernels")
 
     def test_find_package_refuses_another_major_version(self):
         source = pathlib.Path(self.scratch.name) / "newer"
