@@ -21,7 +21,7 @@ REASON = re.compile(r"\bOver (\d+) lines: \w")
 def sources(root):
     for top in ("include", "src", "examples", "course", "python", "scripts", "bench", "tests"):
         for file in sorted((root / top).rglob("*")):
-            if file.is_file() and (file.suffix in (*CPP, ".py") or top == "scripts" and file.read_bytes().startswith(b"#!")):
+            if file.is_file() and (file.suffix in (*CPP, ".inc", ".py") or top == "scripts" and file.read_bytes().startswith(b"#!")):
                 yield file
 
 
