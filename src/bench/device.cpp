@@ -92,9 +92,8 @@ void leave_hanging(const BenchDevice& device, int exit_code) {
 
 std::unique_ptr<Contestant> device_algorithm(const std::string& name, const shell::Types& types,
                                              BenchDevice& device, SharedOperands& shared) {
-  const bool on_cores = name == "auto"
-                            ? types.in == DType::f32 || types.in == DType::i32
-                            : find_algorithm(name).f32_arithmetic == Arithmetic::chain;
+  const bool on_cores = name == "auto" ? types.in == DType::f32 || types.in == DType::i32
+                                       : find_algorithm(name).f32_arithmetic == Arithmetic::chain;
   return std::make_unique<DeviceMultiplier>(name, Contestant::Kind::algorithm,
                                             on_cores ? kCores : kMatrixUnits,
                                             &BenchDevice::algorithm, device, shared);

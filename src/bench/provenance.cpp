@@ -36,7 +36,8 @@ std::string device_method_text(const BenchSettings& settings) {
   return fmt::format(
       "every element of every result is compared with an independent, more precise product before "
       "anything is timed; then all contestants take turns on one stream of one process, {} rounds "
-      "after a warm-up of {:g} s, each turn at least {:g} s between two events of the device around "
+      "after a warm-up of {:g} s, each turn at least {:g} s between two events of the device "
+      "around "
       "call after call; operands are normal random numbers, in so many copies, taken in turn, "
       "that together they exceed three times the L2 cache; figures are medians, spread is the "
       "median distance from the median, ratios are taken turn by turn; a peak is multiprocessors x "
