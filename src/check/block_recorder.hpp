@@ -386,9 +386,10 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// Adds it to the chain of updates of its element.
   void take_turn(const LaneAccess& access, Past& past);
   std::vector<Past>& pasts_at(const LaneAccess& piece);
-  void take_marks(const Cell& cell, std::vector<Past>& pasts) const;
+  /// The accesses from before the block had clocks; of the block's own memory, since its barrier.
+  void take_marks(const Cell& cell, bool is_of_block, std::vector<Past>& pasts) const;
   /// Reports earlier accesses that are not ordered with it; returns whether there are any.
-  bool meet_pasts(const LaneAccess& access, const Cell& cell, tessera::detail::Access how);
+  bool meet_pasts(const LaneAccess& access, tessera::detail::Access how);
   /// Has another thread of the block written the piece, not after the read?
   bool is_written_before(const LaneAccess& piece, const Past& reader);
   void note_atomic(const LaneAccess& access);

@@ -210,6 +210,11 @@ namespace {
 bool is_before(const Here& a, bool a_is_plain, const Here& b, bool b_is_plain) {
   return std::tie(a_is_plain, a.line, a.column) < std::tie(b_is_plain, b.line, b.column);
 }
+
+bool writes(const OrderedTouch& touch) {
+  return touch.past.how == tessera::detail::Access::store ||
+         touch.past.how == tessera::detail::Access::atomic;
+}
 }  // namespace
 
 void MergedBlocks::collide(const Touched& touched, std::int64_t block, const First& first,
@@ -269,10 +274,6 @@ Here MergedBlocks::atomic_between(std::int64_t a, std::int64_t b) const {
 }
 
 void MergedBlocks::race(const OrderedTouch& mine, const OrderedTouch& theirs, Order order) {
-  const auto writes = [](const OrderedTouch& t) {
-    return t.past.how == tessera::detail::Access::store ||
-           t.past.how == tessera::detail::Access::atomic;
-  };
   const auto is_atomic = [](const OrderedTouch& t) {
     return t.past.how == tessera::detail::Access::atomic ||
            t.past.how == tessera::detail::Access::atomic_load;
@@ -315,9 +316,11 @@ void MergedBlocks::compare(const OrderedTouch& touch) {
 }
 
 void MergedBlocks::add_ordered(const OrderedTouch& touch) {
-  constexpr std::size_t kMost = 256;
+  constexpr std::ptrdiff_t kMost = 256;  // of those that write, and of those that do not
   auto& there = ordered_[{touch.region, touch.offset}];
-  if (there.size() < kMost) there.push_back(touch);
+  const auto is_alike = [&](const OrderedTouch& each) { return writes(each) == writes(touch); };
+  if (std::ssize(there) < kMost || std::count_if(there.begin(), there.end(), is_alike) < kMost)
+    there.push_back(touch);
 }
 
 void MergedBlocks::meet_ordered(const BlockResult& result) {
@@ -366,7 +369,6 @@ void MergedBlocks::meet_others(const Touched& touched, std::int64_t block) {
 }
 
 bool MergedBlocks::is_written_by_others(int region, std::uint64_t offset, std::int64_t block) {
-  using tessera::detail::Access;
   if (piece_[static_cast<std::size_t>(region)] != 0) {
     const std::int64_t writer = first_at(region, offset).writer_block;
     if (writer >= 0 && writer != block) return true;
@@ -374,8 +376,7 @@ bool MergedBlocks::is_written_by_others(int region, std::uint64_t offset, std::i
   const auto found = ordered_.find({region, offset});
   return found != ordered_.end() &&
          std::any_of(found->second.begin(), found->second.end(), [&](const OrderedTouch& each) {
-           return each.past.how != Access::load && each.past.how != Access::atomic_load &&
-                  each.past.when.block != block;
+           return writes(each) && each.past.when.block != block;
          });
 }
 

@@ -131,7 +131,7 @@ void BlockRecorder::read_by(const LaneAccess& whole, Access how) {
     if (cell.written()) {
       const bool met = cell.pending != 0 && meet_pending(access, cell, Access::load);
       if (!orders_.empty()) [[unlikely]] {
-        if (!met) meet_pasts(access, cell, how);
+        if (!met) meet_pasts(access, how);
       } else {
         if (!met && cell.write.epoch == epoch_)
           meet(cell.write, Access::store, access, Access::load, false);
@@ -140,7 +140,7 @@ void BlockRecorder::read_by(const LaneAccess& whole, Access how) {
       }
     } else {
       if (!orders_.empty()) [[unlikely]]
-        meet_pasts(access, cell, how);
+        meet_pasts(access, how);
       if (access.region == kSharedRegion || context_.options.fresh_outputs || holds_nothing(access))
         add_unwritten(access, mine.warp_epoch);
     }
@@ -185,7 +185,7 @@ void BlockRecorder::write_by(const LaneAccess& whole, Access how) {
     if (!orders_.empty()) [[unlikely]] {
       LaneAccess ordered = access;
       if (is_plain) ordered.bits = bits;
-      if (!met) meet_pasts(ordered, cell, how);
+      if (!met) meet_pasts(ordered, how);
     } else {
       if (!met && cell.write.epoch == epoch_)
         meet(cell.write, Access::store, access, how, is_plain && cell.bits == bits);

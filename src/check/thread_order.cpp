@@ -27,6 +27,14 @@ void BlockRecorder::begin_order() {
   orders_.resize(static_cast<std::size_t>(threads_));
   replayed_.assign(static_cast<std::size_t>(threads_), 0);
   stamps_.assign(1, {});
+  for (std::size_t number = kSharedRegion; number < shadows_.size(); ++number) {
+    Shadow& cells = shadows_[number];
+    cells.for_each([&](std::uint64_t i, const Cell& cell) {
+      if (cell.touched())
+        take_marks(cell, number == kSharedRegion,
+                   pasts_[{static_cast<int>(number), i * cells.piece()}]);
+    });
+  }
 }
 
 void BlockRecorder::add_stamp(int thread) {
@@ -248,15 +256,15 @@ std::vector<Past>& BlockRecorder::pasts_at(const LaneAccess& piece) {
   return pasts_[{piece.region, piece.offset}];
 }
 
-void BlockRecorder::take_marks(const Cell& cell, std::vector<Past>& pasts) const {
+void BlockRecorder::take_marks(const Cell& cell, bool is_of_block, std::vector<Past>& pasts) const {
   const auto take = [&](const Marks& marks, Access how) {
-    if (marks.epoch != epoch_) return;
+    if (!marks.any() || (is_of_block && marks.epoch != epoch_)) return;
     for (int i = 0; i < 2; ++i) {
       if (marks.thread[i] == Marks::kNobody) continue;
       const int thread = marks.thread[i], warp = warp_of(thread);
       // The time of a second one in another warp is unknown.
       const std::uint32_t time = warp == warp_of(marks.thread[0]) ? marks.warp_epoch : 0;
-      pasts.push_back({{block_.linear, epoch_, time, 0, thread, warp},
+      pasts.push_back({{block_.linear, marks.epoch, time, 0, thread, warp},
                        how,
                        marks.site[i],
                        sites_[marks.site[i]].of_block,
@@ -271,13 +279,10 @@ void BlockRecorder::take_marks(const Cell& cell, std::vector<Past>& pasts) const
   take(cell.read, Access::load);
 }
 
-bool BlockRecorder::meet_pasts(const LaneAccess& access, const Cell& cell, Access how) {
+bool BlockRecorder::meet_pasts(const LaneAccess& access, Access how) {
   auto& pasts = pasts_at(access);
   Past mine = past_of(access, how);
   take_turn(access, mine);
-  if (std::none_of(pasts.begin(), pasts.end(),
-                   [&](const Past& each) { return each.when.epoch == epoch_; }))
-    take_marks(cell, pasts);  // from before there were clocks
   bool raced = false;
   for (const Past& each : pasts) {
     if (each.when.epoch != epoch_ || each.when.thread == access.thread) continue;
