@@ -81,18 +81,24 @@ cublasStatus_t blas_set(T& member, const void* value, std::size_t bytes) {
 
 /// One thread for each element of D.
 template <class T>
-__global__ void cublas_epilogue(int m, int n, int how, const T* bias, T* D, long long pitch,
-                                long long stride) {
+TESSERA_UNSEEN __global__ void cublas_epilogue(int m, int n, int how, const T* bias, T* D,
+                                               long long pitch, long long stride, Place place) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   const int column = blockIdx.y * blockDim.y + threadIdx.y;
   if (row >= m || column >= n) return;
-  T& out = D[blockIdx.z * stride + row + column * pitch];
+  T* const at = D + blockIdx.z * stride + row + column * pitch;
+  T out;
+  load_operand(place, &out, at, sizeof out);
   float x = float(out);
-  if ((how & CUBLASLT_EPILOGUE_BIAS) != 0) x += float(bias[row]);
+  if ((how & CUBLASLT_EPILOGUE_BIAS) != 0) {
+    load_operand(place, &out, bias + row, sizeof out);
+    x += float(out);
+  }
   if ((how & CUBLASLT_EPILOGUE_RELU) != 0) x = x > 0 ? x : 0;
   if ((how & CUBLASLT_EPILOGUE_GELU) != 0)
     x = 0.5f * x * (1 + tanhf(0.7978845608f * (x + 0.044715f * x * x * x)));
   out = T(x);
+  store_result(place, at, &out, sizeof out);
 }
 
 }  // namespace tessera::plain_cuda
@@ -169,7 +175,7 @@ inline cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc
                                      const void* B, cublasLtMatrixLayout_t of_b, const void* beta,
                                      const void* C, cublasLtMatrixLayout_t, void* D,
                                      cublasLtMatrixLayout_t of_d, const cublasLtMatmulAlgo_t*,
-                                     void*, std::size_t, cudaStream_t stream) {
+                                     void*, std::size_t, cudaStream_t stream, TESSERA_PLACE) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (C != D || of_a->type != of_b->type) return CUBLAS_STATUS_NOT_SUPPORTED;
   cublasContext context{.stream = stream};
@@ -179,15 +185,16 @@ inline cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc
       &context, product->of_a, product->of_b, m, n, k, alpha, A, of_a->type,
       static_cast<int>(of_a->pitch), of_a->stride, B, of_b->type, static_cast<int>(of_b->pitch),
       of_b->stride, beta, D, of_d->type, static_cast<int>(of_d->pitch), of_d->stride, of_d->batches,
-      product->sum, CUBLAS_GEMM_DEFAULT);
+      product->sum, CUBLAS_GEMM_DEFAULT, place);
   if (status != CUBLAS_STATUS_SUCCESS || product->epilogue == CUBLASLT_EPILOGUE_DEFAULT)
     return status;
   return tessera::plain_cuda::with_blas_types(
       of_a->type, of_d->type, product->sum, [&]<class S, class AB, class T>(S, AB, T) {
         const dim3 block(16, 16), grid((m + 15) / 16, (n + 15) / 16, of_d->batches);
-        tessera::plain_cuda::cublas_epilogue<T><<<grid, block, 0, stream>>>(
+        tessera::plain_cuda::configure(place, grid, block, 0, stream);
+        tessera::plain_cuda::cublas_epilogue<T>(
             m, n, product->epilogue, static_cast<const T*>(product->bias), static_cast<T*>(D),
-            of_d->pitch, of_d->stride);
+            of_d->pitch, of_d->stride, place);
         return CUBLAS_STATUS_SUCCESS;
       });
 }
