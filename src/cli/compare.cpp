@@ -210,6 +210,7 @@ std::vector<std::string> devices_of(const CompareRequest& request) {
     } catch (const Error&) {  // checked, or a device for which this build has no kernels
     }
   }
+  drivers_may_crash();
   return out;
 }
 

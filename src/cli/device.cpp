@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "device/device_names.hpp"
+#include "device/opencl.hpp"
+#include "process/signals.hpp"
 #include "shell/suggest.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
@@ -34,7 +36,10 @@ std::string found_device(const std::string& text, std::string_view advice) {
     throw Error(Category::argument, cat("unknown device '", text, "'"), device_names(runs_products),
                 {}, near.empty() ? "" : cat("did you mean '", near, "'?"));
   }
-  if (has_gpu_code(device->kind())) describe(*device);
+  if (has_gpu_code(device->kind())) {
+    describe(*device);
+    drivers_may_crash();
+  }
   if (device->kind() != DeviceKind::cuda) return to_string(*device);
   if (const std::string why = cuda::why_unavailable(); !why.empty())
     throw Error(Category::unavailable, cat("device '", text, "' is not available"), {}, {},
@@ -43,6 +48,8 @@ std::string found_device(const std::string& text, std::string_view advice) {
 }
 
 }  // namespace
+
+void drivers_may_crash() { process::blame_for_crashes(&detail::opencl::called_function); }
 
 std::string named_device(const std::string& text, std::string_view advice) {
   try {

@@ -14,4 +14,7 @@ std::string default_device();
 std::string named_device(const std::string& text,
                          std::string_view advice = "use --device cpu, or see 'tessera doctor'");
 
+/// After OpenCL devices were listed: a driver's crash ends the command with one line and code 4.
+void drivers_may_crash();
+
 }  // namespace tessera::cli

@@ -7,7 +7,6 @@
 #include <cstdio>
 
 #include "commands.hpp"
-#include "device/opencl.hpp"
 #include "process/signals.hpp"
 
 namespace {
@@ -29,7 +28,6 @@ void occupy_standard_streams() {
 int main(int argc, char** argv) {
   occupy_standard_streams();
   tessera::process::install_signal_handlers();
-  tessera::process::blame_for_crashes(&tessera::detail::opencl::called_function);
   const int code = tessera::cli::run_command_line(argc, argv);
   // After a failed write, what stdout still holds cannot be written either; exit() would only try
   // again.

@@ -1,6 +1,8 @@
 // The registry of kernels by the names of their types, and the lookup from run() to an entry.
 #include "tessera/device/kernel_entry.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -41,6 +43,14 @@ const char* build_advice(DeviceKind kind) {
   return "";
 }
 
+/// As launch() does: drivers count the blocks of a grid in 32 bits, and check nothing.
+void check_grid(Dim3 grid) {
+  constexpr index_t most = std::numeric_limits<int>::max();
+  if (std::min({grid.x, grid.y, grid.z}) > 0 && index_t{grid.y} * grid.z <= most / grid.x) return;
+  throw Error(Category::argument, "the grid does not fit",
+              cat("positive extents, at most ", most, " blocks"), to_string(grid));
+}
+
 }  // namespace
 
 bool add_kernel(DeviceKind kind, std::string_view kernel, std::string_view arguments,
@@ -76,6 +86,7 @@ KernelEntry find_kernel(const Device& device, const char* name, std::string_view
 void start_compiled(const KernelCall& call) {
   Backend& backend = backend_of(call.device);
   try {
+    check_grid(call.grid);
     backend.start(call);
   } catch (const Error& error) {
     throw Error(error.category(), cat("kernel ", call.name, ": ", error.problem()),

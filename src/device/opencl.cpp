@@ -241,8 +241,8 @@ const Api& api() {
 Limit driver_limit(int otherwise) { return limit_of("TESSERA_DRIVER_TIMEOUT", otherwise); }
 Limit kernel_limit() { return limit_of("TESSERA_KERNEL_TIMEOUT", 0); }
 
-Calling::Calling(const char* function) { called = function; }
-Calling::~Calling() { called = nullptr; }
+Calling::Calling(const char* function) : before_(called.exchange(function)) {}
+Calling::~Calling() { called = before_; }
 const char* called_function() noexcept { return called; }
 
 void call_bounded(const char* function, const Limit& limit, std::function<void()> call) {

@@ -92,6 +92,9 @@ class Calling {
   ~Calling();
   Calling(const Calling&) = delete;
   Calling& operator=(const Calling&) = delete;
+
+ private:
+  const char* before_;
 };
 /// The function of a driver that the process is in, or null. Also for signal handlers.
 const char* called_function() noexcept;

@@ -108,11 +108,16 @@ class OpenClBackend : public Backend {
     opencl::Code code = 0;
     void* const out =
         api().create_buffer(context_, 1, static_cast<std::size_t>(bytes), nullptr, &code);
-    check(code, "clCreateBuffer");
+    if (code != 0)
+      throw Error(Category::resource,
+                  cat("opencl:", number_, ": no memory for ", bytes,
+                      " bytes: clCreateBuffer: ", opencl::name_of(code), " (", code, ")"));
     return out;
   }
   void free(void* memory) noexcept override {
-    if (!opencl::is_stuck()) api().release_buffer(memory);
+    if (opencl::is_stuck()) return;
+    const opencl::Calling calling("clReleaseMemObject");
+    api().release_buffer(memory);
   }
   void upload(void* to, index_t at, const void* from, index_t bytes) override {
     await_kernels();
@@ -166,10 +171,11 @@ class OpenClBackend : public Backend {
     const std::lock_guard lock(mutex_);
     std::uint64_t begin = 0, end = 0;
     if (last_ == nullptr) return 0;
-    check(api().get_event_time(last_, 0x1282, sizeof begin, &begin, nullptr),
-          "clGetEventProfilingInfo");
-    check(api().get_event_time(last_, 0x1283, sizeof end, &end, nullptr),
-          "clGetEventProfilingInfo");
+    for (const auto& [what, time] : {std::pair{0x1282u, &begin}, {0x1283u, &end}}) {
+      checked("clGetEventProfilingInfo", [&, what = what, time = time] {
+        return api().get_event_time(last_, what, sizeof *time, time, nullptr);
+      });
+    }
     return static_cast<double>(end - begin) * 1e-9;
   }
 
@@ -215,14 +221,18 @@ class OpenClBackend : public Backend {
     const std::string entry = gpu_code::entry_name(call.gpu->entry);
     const GpuModule& module = gpu_module_of(call, entry, "spir");
     const Handle program = program_of(call, module);
-    Built out{made_bounded("clCreateKernel",
-                           [=](opencl::Code* code) {
-                             return api().create_kernel(program, entry.c_str(), code);
+    const Handle kernel = made_bounded("clCreateKernel", [=](opencl::Code* code) {
+      return api().create_kernel(program, entry.c_str(), code);
+    });
+    const auto most = std::make_shared<std::size_t>();
+    constexpr const char* function = "clGetKernelWorkGroupInfo";
+    check(returned_bounded(function,
+                           [=, device = facts_.handle] {
+                             return api().get_kernel_info(kernel, device, 0x11B0, sizeof *most,
+                                                          most.get(), nullptr);
                            }),
-              0};
-    check(api().get_kernel_info(out.kernel, facts_.handle, 0x11B0, sizeof out.most_threads,
-                                &out.most_threads, nullptr),
-          "clGetKernelWorkGroupInfo");
+          function);
+    const Built out{kernel, *most};
     kernels_.emplace(call.gpu->entry, out);
     return out;
   }
@@ -261,6 +271,7 @@ class OpenClBackend : public Backend {
   }
 
   std::string build_log(Handle program) const {
+    const opencl::Calling calling("clGetProgramBuildInfo");
     std::size_t bytes = 0;
     constexpr opencl::Info log = 0x1183;
     api().get_build_info(program, facts_.handle, log, 0, nullptr, &bytes);
@@ -278,7 +289,7 @@ class OpenClBackend : public Backend {
   static void set_arguments(const KernelCall& call, Handle kernel) {
     std::uint32_t number = 0;
     const auto set = [&](std::size_t bytes, const void* value) {
-      check(api().set_argument(kernel, number++, bytes, value), "clSetKernelArg");
+      checked("clSetKernelArg", [&] { return api().set_argument(kernel, number++, bytes, value); });
     };
     set(std::max<std::size_t>(call.gpu->shared_bytes, 8), nullptr);
     const GpuArguments arguments = arguments_of(call);

@@ -107,7 +107,10 @@ void install_signal_handlers() {
   signal(SIGXFSZ, SIG_IGN);
 }
 
-void blame_for_crashes(const char* (*asked)() noexcept) { culprit = asked; }
+void blame_for_crashes(const char* (*asked)() noexcept) {
+  culprit = asked;
+  signal(SIGABRT, end_by_crash);
+}
 
 void install_terminate_handler() { std::set_terminate(end_by_terminate); }
 

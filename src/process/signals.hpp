@@ -14,7 +14,8 @@ namespace tessera::process {
 void install_signal_handlers();
 
 /// `culprit`, called in a signal handler, names the foreign function that the program is in, or
-/// returns null. A crash in one ends the command with code 4 and one line.
+/// returns null. A crash in one ends the command with code 4 and one line. Called after foreign
+/// code has started, which may have taken SIGABRT for itself.
 void blame_for_crashes(const char* (*culprit)() noexcept);
 
 /// An uncaught exception ends the command with code 1 and one line: usually because memory runs out

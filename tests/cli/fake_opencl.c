@@ -1,7 +1,7 @@
 // An OpenCL loader with one device that is as FAKE says: crash, exit, liar, none, small (no f64, 16 KiB of shared storage, blocks of
 // 256 threads), broken (builds nothing), full (no memory), lost (waiting fails), mute (reads no SPIR), two (devices). With hang,
 // hang_context, hang_build, hang_start, hang_finish it does not return from listing, from a context, from a build, from the start of a
-// kernel, from the wait for it, and then not from its end either; with crash_build, crash_finish it crashes there. FAKE_LIVE names a file for the number of buffers that exist when the process ends. It computes nothing.
+// kernel, from the wait for it, and then not from its end either; with crash_build, crash_info, crash_finish it crashes there. FAKE_LIVE names a file for the number of buffers that exist when the process ends. It computes nothing.
 // A device is also its context, its queue, and every program and kernel of it: what belongs to another one is refused.
 #include <stdint.h>
 #include <stdio.h>
@@ -113,6 +113,7 @@ int clReleaseProgram(void *a) { return (void)a, 0; }
 void *clCreateKernel(void *program, const char *b, int *code) { return (void)b, *code = 0, program; }
 int clGetKernelWorkGroupInfo(void *kernel, void *device, unsigned c, size_t bytes, void *out, size_t *needed) {
   const size_t threads = 256;
+  if (is("crash_info")) abort();
   return (void)c, give(&threads, sizeof threads, bytes, out, needed), belongs(kernel, device);
 }
 int clSetKernelArg(void *kernel, unsigned b, size_t bytes, const void *value) {

@@ -86,11 +86,13 @@ class Fake(harness.CommandTest):
         self.refused("crash", ["no OpenCL device: a driver crashed with signal 6"])
         self.refused("exit", ["no OpenCL device: a driver ended the process"])
         self.write_npy("a.npy", [[1.0] * 64] * 64)
-        for kind, function in (("crash_build", "clBuildProgram"), ("crash_finish", "clFinish")):
+        for kind, function in (("crash_build", "clBuildProgram"), ("crash_info", "clGetKernelWorkGroupInfo"), ("crash_finish", "clFinish")):
             with self.subTest(kind):
                 run = self.product(kind)
                 self.assertEqual((run.code, run.err), (4, f"tessera multiply: a driver crashed in {function}\n"))
                 self.assertEqual([each.name for each in self.folder.iterdir()], ["a.npy"])
+        self.fails(4, "compare", *SIZES, "--device", "all", "--algorithms", "block_tiled", says=["a driver crashed in clBuildProgram"],
+                   env={"TESSERA_OPENCL_LIBRARY": str(self.library), "FAKE": "crash_build"})
 
     def product(self, kind, **env):
         run = self.tessera("multiply", "a.npy", "a.npy", "--dtype", "f32", "-o", "c.npy", "--device", "opencl:0",

@@ -86,6 +86,22 @@ TEST(Run, AGpuNeedsAFixedBlock) {
   }
 }
 
+TEST(Run, AGridThatADriverCannotCountIsRefused) {
+  for (const Device& device : every_device()) {
+    if (device.kind() != DeviceKind::opencl) continue;
+    const Vector<float> x(100);
+    Vector<float> y(100);
+    constexpr int big = 1 << 30;
+    for (const Dim3 grid : {Dim3{big, big, big}, {1 << 16, 1 << 15, 1}, {-1, 1, 1}, {1, -1, -1}}) {
+      EXPECT_EQ(refusal([&] { testing::run_add_to(device, Dim3{32}, x, y, grid); },
+                        Category::argument),
+                cat("kernel add_to: the grid does not fit: expected positive extents, at most "
+                    "2147483647 blocks, got ",
+                    to_string(grid)));
+    }
+  }
+}
+
 TEST(Run, ReadsAndWritesOnEveryDevice) {
   for (const Device& device : every_device()) {
     Vector<float> x(100), y(100);

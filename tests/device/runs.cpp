@@ -15,8 +15,9 @@ void run_tiled(const Device& device, const FloatMatrix& a, const FloatMatrix& b,
 void run_fill(const Device& device, Dim3 grid, Dim3 block, float value, Vector<float>& y) {
   run(device, grid, block, Fill{value}, y);
 }
-void run_add_to(const Device& device, Dim3 block, const Vector<float>& x, Vector<float>& y) {
-  run(device, Dim3{4}, block, AddTo{}, x, y, 1.0f);
+void run_add_to(const Device& device, Dim3 block, const Vector<float>& x, Vector<float>& y,
+                Dim3 grid) {
+  run(device, grid, block, AddTo{}, x, y, 1.0f);
 }
 void run_add_to_nothing(const Device& device, const Vector<float>& x, Vector<float>& y) {
   run(device, Dim3{4}, AddTo::block, AddTo{}, x, overwritten(y), 1.0f);

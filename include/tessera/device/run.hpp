@@ -241,7 +241,7 @@ void run_packed(const Device& device, Dim3 grid, Dim3 block, const Kernel& kerne
     if (entry == &start_compiled) refuse_undeclared_block(name);
   }
   const void* const arguments[] = {packs.address()..., nullptr};
-  if (volume(grid) == 0) return;
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
   constexpr GpuParam params[] = {kGpuParam<typename Packs::Param>..., {0, 0}};
   const GpuKernel gpu{typeid(GpuEntryOf<Kernel, typename Packs::Param...>*).name(),
                       static_cast<int>(sizeof(Kernel)),
