@@ -93,11 +93,11 @@ TEST(Run, AGridThatADriverCannotCountIsRefused) {
     Vector<float> y(100);
     constexpr int big = 1 << 30;
     for (const Dim3 grid : {Dim3{big, big, big}, {1 << 16, 1 << 15, 1}, {-1, 1, 1}, {1, -1, -1}}) {
-      EXPECT_EQ(refusal([&] { testing::run_add_to(device, Dim3{32}, x, y, grid); },
-                        Category::argument),
-                cat("kernel add_to: the grid does not fit: expected positive extents, at most "
-                    "2147483647 blocks, got ",
-                    to_string(grid)));
+      EXPECT_EQ(
+          refusal([&] { testing::run_add_to(device, Dim3{32}, x, y, grid); }, Category::argument),
+          cat("kernel add_to: the grid does not fit: expected positive extents, at most "
+              "2147483647 blocks, got ",
+              to_string(grid)));
     }
   }
 }
