@@ -1,8 +1,9 @@
-// An OpenCL loader with one device that is as FAKE says: crash, exit, liar, none, small (no f64, 16 KiB of shared storage, blocks of
-// 256 threads), broken (builds nothing), full (no memory), lost (waiting fails), mute (reads no SPIR), two (devices). With hang,
-// hang_context, hang_build, hang_start, hang_finish it does not return from listing, from a context, from a build, from the start of a
-// kernel, from the wait for it, and then not from its end either; with crash_build, crash_info, crash_finish it crashes there. FAKE_LIVE names a file for the number of buffers that exist when the process ends. It computes nothing.
-// A device is also its context, its queue, and every program and kernel of it: what belongs to another one is refused.
+// An OpenCL loader with one device that is as FAKE says: crash, exit, liar, none, small (no f64, 16 KiB of shared storage, blocks of 256
+// threads), broken (builds nothing), full (no memory), lost (waiting fails), mute (reads no SPIR), two (devices). With hang, hang_context,
+// hang_build, hang_start, hang_finish it does not return from listing, from a context, from a build, from the start of a kernel, from the
+// wait for it, and then not from its end either; with crash_build, crash_info, crash_finish it crashes there. FAKE_LIVE names a file for
+// the number of buffers that exist when the process ends, or for -1 while it hangs. It computes nothing. A device is also its context, its
+// queue, and every program and kernel of it: what belongs to another one is refused.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,14 +30,19 @@ static struct Buffer *find(const void *handle) {
   while (at != NULL && at != handle) at = at->next;
   return at;
 }
+static void tell(int number) {
+  const char *file = getenv("FAKE_LIVE");
+  FILE *out = file == NULL ? NULL : fopen(file, "w");
+  if (out != NULL) fprintf(out, "%d\n", number), fclose(out);
+}
 static void hang(const char *name) {
-  for (hangs |= is(name); hangs;) pause();
+  if (!is(name)) return;
+  hangs = 1, tell(-1);
+  for (;;) pause();
 }
 __attribute__((destructor)) static void end(void) {
-  const char *file = getenv("FAKE_LIVE");
   while (hangs) pause();
-  FILE *out = file == NULL ? NULL : fopen(file, "w");
-  if (out != NULL) fprintf(out, "%d\n", alive), fclose(out);
+  tell(alive);
 }
 
 int clGetPlatformIDs(unsigned most, void **out, unsigned *count) {

@@ -2,7 +2,9 @@
 """--device opencl: products on the machine's device; and one sentence where a driver is missing, crashes, lies, or has too little."""
 import pathlib
 import shutil
+import signal
 import subprocess
+import time
 import unittest
 
 import harness
@@ -116,6 +118,22 @@ class Fake(harness.CommandTest):
         self.refused("small", ["TESSERA_DRIVER_TIMEOUT=soon: expected a number of seconds from 1 on"], code=2,
                      env={"TESSERA_DRIVER_TIMEOUT": "soon"})
 
+    def test_ctrl_c_ends_a_wait_without_a_limit(self):
+        self.write_npy("a.npy", [[1.0] * 64] * 64)
+        if "no kernels for OpenCL" in self.tessera("multiply", "--dry-run", "a.npy", "a.npy", "--device", "opencl:0",
+                                                   env={"TESSERA_OPENCL_LIBRARY": str(self.library), "FAKE": "small"}).err:
+            self.skipTest("this build has no kernels for OpenCL")
+        process = subprocess.Popen([harness.COMMAND, "multiply", "a.npy", "a.npy", "-o", "c.npy", "--device", "opencl:0"], cwd=self.folder,
+                                   stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+                                   env=harness.environment(TESSERA_OPENCL_LIBRARY=str(self.library), FAKE="hang_finish",
+                                                           FAKE_LIVE=str(self.path("live"))))
+        end = time.monotonic() + 60
+        while not self.path("live").exists() and time.monotonic() < end:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual((process.communicate(timeout=60)[1], process.returncode), (b"tessera multiply: interrupted\n", 130))
+        self.assertEqual(sorted(each.name for each in self.folder.iterdir()), ["a.npy", "live"])
+
     def test_two_devices_keep_to_their_own_context(self):
         run = self.tessera("compare", *SIZES, "--device", "all", "--algorithms", "block_tiled,sarek_naive", "--json",
                            env={"TESSERA_OPENCL_LIBRARY": str(self.library), "FAKE": "two", "FAKE_LIVE": str(self.path("live"))})
@@ -161,7 +179,9 @@ class Fake(harness.CommandTest):
 
     def test_what_fails_later_is_a_message_too(self):
         for kind, says in (("broken", ["kernel block_tiled_vectorized: opencl:0 cannot build it: CL_BUILD_PROGRAM_FAILURE (-11); error: this is"]),
-                           ("mute", ["kernel block_tiled_vectorized: opencl:0 (Fake device) reads neither SPIR-V nor SPIR"]), ("full", ["CL_MEM_OBJECT_ALLOCATION_FAILURE"]), ("lost", ["clFinish"])):
+                           ("mute", ["kernel block_tiled_vectorized: opencl:0 (Fake device) reads neither SPIR-V nor SPIR"]),
+                           ("full", ["opencl:0: no memory for 16384 bytes: clCreateBuffer: CL_MEM_OBJECT_ALLOCATION_FAILURE (-4)"]),
+                           ("lost", ["clFinish"])):
             with self.subTest(kind):
                 self.write_npy("a.npy", [[1.0] * 64] * 64)
                 run = self.tessera("multiply", "a.npy", "a.npy", "--dtype", "f32", "-o", "c.npy", "--device", "opencl:0",
