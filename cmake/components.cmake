@@ -18,8 +18,19 @@ function(tessera_compile_together target)
   endif()
 endfunction()
 
+# tessera_sources(VARIABLE): the sources of this folder and of its sub-folders, but of those with a CMakeLists.txt of their own.
+function(tessera_sources variable)
+  file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cpp */*.cpp)
+  file(GLOB apart RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} */CMakeLists.txt)
+  foreach(file ${apart})
+    string(REPLACE CMakeLists.txt "" folder ${file})
+    list(FILTER sources EXCLUDE REGEX "^${folder}")
+  endforeach()
+  set(${variable} ${sources} PARENT_SCOPE)
+endfunction()
+
 # tessera_add_component(NAME [TEXT] [TOGETHER] [LINK ...] [OPTIMIZED ...] [EXCEPT ...] [NOT_IN_COURSE ...] [ALSO ...] [ONLY ...]): the
-# sources of the folder but for EXCEPT, and ALSO others; or ONLY these. A component of TEXT is compiled quickly, many files at a time, but
+# tessera_sources() of the folder but for EXCEPT, and ALSO others; or ONLY these. A component of TEXT is compiled quickly, many files at a time, but
 # for OPTIMIZED: the sources that measure or go over elements. TOGETHER: many files at a time, fully optimised. The build of the course has
 # no NOT_IN_COURSE; others compile these apart, so that what is left is the same objects in both (tests/cli/course_build_test.py).
 function(tessera_add_component name)
@@ -32,7 +43,7 @@ function(tessera_add_component name)
   list(REMOVE_ITEM component_OPTIMIZED ${component_EXCEPT})
   set(sources ${component_ONLY})
   if(NOT component_ONLY)
-    file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cpp)
+    tessera_sources(sources)
     list(REMOVE_ITEM sources ${component_EXCEPT} ${component_OPTIMIZED})
     list(APPEND sources ${component_ALSO})
   endif()

@@ -11,14 +11,14 @@ if(TESSERA_CUDA AND PROJECT_IS_TOP_LEVEL AND NOT BUILD_SHARED_LIBS AND NOT CMAKE
   endif()
 endif()
 
-# tessera_pack(PROGRAM libraries...): build/<preset>/packed/PROGRAM. Objects have priority over libtessera.a: so npz_absent.cpp
-# replaces npz.cpp, and libzip is not needed. Uncalled functions are removed, since parts of the C++ library need a newer C
+# tessera_pack(PROGRAM libraries...): build/<preset>/packed/PROGRAM. Objects have priority over libtessera.a: so npz/absent.cpp
+# replaces npz/read.cpp, and libzip is not needed. Uncalled functions are removed, since parts of the C++ library need a newer C
 # library than that of Ubuntu 22.04.
 function(tessera_pack program)
   if(NOT TESSERA_PACKED)
     return()
   endif()
-  add_executable(${program}_packed ${PROJECT_SOURCE_DIR}/src/io/npz_absent.cpp $<TARGET_OBJECTS:${program}>)
+  add_executable(${program}_packed ${PROJECT_SOURCE_DIR}/src/io/npz/absent.cpp $<TARGET_OBJECTS:${program}>)
   set_target_properties(${program}_packed PROPERTIES OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/packed)
   target_compile_features(${program}_packed PRIVATE cxx_std_20)
   target_include_directories(${program}_packed PRIVATE ${PROJECT_SOURCE_DIR}/include)

@@ -47,7 +47,7 @@ def build(library):
     boost = folder / "libboost_context.a"
     if module.exists() and module.stat().st_mtime > library.stat().st_mtime:
         return package.parent
-    sources = [*sorted((ROOT / "src/python").glob("*.cpp")), tools / "src/nb_combined.cpp", ROOT / "src/io/npz_absent.cpp"]
+    sources = [*sorted((ROOT / "src/python").glob("*.cpp")), tools / "src/nb_combined.cpp", ROOT / "src/io/npz/absent.cpp"]
     objects = folder / "python/objects"
     objects.mkdir(exist_ok=True)
     includes = [f"-I{each}" for each in (ROOT / "include", ROOT / "src", tools / "include", tools / "ext/robin_map/include",

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <thread>
 
-#include "cublas.hpp"
-#include "cublas_lt.hpp"
+#include "cublas/cublas.hpp"
+#include "cublas/lt.hpp"
 #include "nvml.hpp"
 #include "process/clock.hpp"
 #include "shell/json_text.hpp"

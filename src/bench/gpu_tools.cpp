@@ -9,7 +9,7 @@
 #include <regex>
 
 #include "base/environment.hpp"
-#include "bench/cublas.hpp"
+#include "cublas/cublas.hpp"
 #include "process/program.hpp"
 #include "process/temporary_folder.hpp"
 #include "shell/machine.hpp"

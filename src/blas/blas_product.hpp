@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "base/complex_sums.hpp"
-#include "cpu/gemm_route.hpp"
+#include "cpu/reported_route.hpp"
 #include "tessera/core/config.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/team.hpp"

@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "arguments.hpp"
-#include "cpu/gemm_route.hpp"
+#include "cpu/reported_route.hpp"
 #include "errors.hpp"
 #include "settings.hpp"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gemm_route.hpp"
+#include "reported_route.hpp"
 
 namespace tessera::cpu {
 

@@ -1,7 +1,7 @@
 // Products with few elements of C and a long K, as chains: see chains.hpp. Called by gemm.cpp.
 #pragma once
 
-#include "small_forms.hpp"
+#include "small/forms.hpp"
 
 namespace tessera::cpu {
 

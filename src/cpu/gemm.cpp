@@ -8,12 +8,12 @@
 #include "degenerate_strides.hpp"
 #include "each_product.hpp"
 #include "few_sums.hpp"
-#include "gemm_route.hpp"
 #include "lane_sums.hpp"
 #include "one_panel.hpp"
-#include "packed_product.hpp"
-#include "small.hpp"
-#include "small_k_groups.hpp"
+#include "packed/product.hpp"
+#include "reported_route.hpp"
+#include "small/k_groups.hpp"
+#include "small/products.hpp"
 
 namespace tessera::cpu {
 

@@ -8,8 +8,8 @@
 #include "degenerate_strides.hpp"
 #include "each_product.hpp"
 #include "one_panel.hpp"
-#include "small.hpp"
-#include "small_k_groups.hpp"
+#include "small/k_groups.hpp"
+#include "small/products.hpp"
 
 namespace tessera::cpu {
 

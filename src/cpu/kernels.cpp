@@ -1,5 +1,5 @@
 // Which tables of microkernels run: chosen once by vector_path() and cpu_features(). The only file
-// that names all the tables; each table is defined in its own kernels_<isa>.cpp, compiled for that
+// that names all the tables; each table is defined in its own kernels/<isa>.cpp, compiled for that
 // instruction set.
 #include "kernels.hpp"
 

@@ -1,5 +1,5 @@
 // The kernels of one instruction set for the packed path, as tables of functions, which the files
-// kernels_<isa>.cpp fill in and the CPU's features select once. packed_product.hpp calls them.
+// kernels/<isa>.cpp fill in and the CPU's features select once. packed/product.hpp calls them.
 //
 // A microkernel computes one micro-tile of C, at most MR rows by NR = lanes * vectors columns. It
 // multiplies K-groups: one f32 or f64, or a group of neighbours along K that one instruction

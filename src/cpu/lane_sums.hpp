@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "small_forms.hpp"
+#include "small/forms.hpp"
 
 namespace tessera::cpu {
 

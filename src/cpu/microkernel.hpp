@@ -1,5 +1,5 @@
 // The microkernel, written once for every instruction set. V is a vector
-// type of one kernels_<isa> file, in an unnamed namespace there, so that no instruction of one set
+// type of one kernels/<isa> file, in an unnamed namespace there, so that no instruction of one set
 // leaks into another:
 //   V::sum, V::lanes, V::type       a vector of running sums
 //   zero splat load load_first store store_first stream add mul fma   on them

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "small_forms.hpp"
+#include "small/forms.hpp"
 
 namespace tessera::cpu {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "gemm_route.hpp"
-#include "packed_plan.hpp"
-#include "small_forms.hpp"
+#include "packed/plan.hpp"
+#include "reported_route.hpp"
+#include "small/forms.hpp"
 
 namespace tessera::cpu {
 
@@ -18,9 +18,9 @@ enum class Variant : char {
   scaled,   ///< the epilogue alone: K or alpha is 0
   lanes,    ///< lane_sums.hpp
   chains,   ///< few_sums.hpp
-  tiny,     ///< small.hpp or small_k_groups.hpp, panels on the stack
+  tiny,     ///< small/products.hpp or small/k_groups.hpp, panels on the stack
   small,    ///< the same, panels in a workspace
-  packed    ///< packed_product.hpp
+  packed    ///< packed/product.hpp
 };
 
 struct Route {

@@ -8,7 +8,7 @@
 #include "choose_kernels.hpp"
 #include "each_product.hpp"
 #include "epilogue.hpp"
-#include "gemm_route.hpp"
+#include "reported_route.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/team.hpp"
 #include "tessera/cpu/batch.hpp"

@@ -1,5 +1,5 @@
 // The microkernel and the packing for units that multiply whole tiles of 16 rows of 16 K-groups
-// (Intel AMX). Unit is one of them: in kernels_amx.cpp the instructions, in the tests their
+// (Intel AMX). Unit is one of them: in kernels/amx.cpp the instructions, in the tests their
 // emulation.
 //   configure(config) release()               sets the shapes of the eight tiles; releases them
 //   zero<T>() load<T>(p, step) store<T>(p, step)   tile T; its rows are `step` bytes apart

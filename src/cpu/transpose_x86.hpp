@@ -1,4 +1,4 @@
-// Small transpositions with 256-bit shuffles, for packing. Each kernels_<isa>.cpp gets its own
+// Small transpositions with 256-bit shuffles, for packing. Each kernels/<isa>.cpp gets its own
 // copy, compiled for its instruction set.
 #pragma once
 

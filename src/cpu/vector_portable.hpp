@@ -1,4 +1,4 @@
-// Vectors in plain C++, for kernels_portable.cpp, and for operations that other instruction sets
+// Vectors in plain C++, for kernels/portable.cpp, and for operations that other instruction sets
 // lack. Where
 // the architecture has no fused multiply-add, the C library's is called: slow, but the same bits.
 #pragma once

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "gemm_route.hpp"
+#include "reported_route.hpp"
 
 namespace tessera::cpu {
 

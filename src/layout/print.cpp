@@ -1,5 +1,5 @@
 // Tuples, layouts, tilers and swizzles as text. Brackets around a single number vanish, blanks are
-// never written: what expression.cpp and parse.hpp read back is the same value.
+// never written: what expression/expression.cpp and parse.hpp read back is the same value.
 #include "tessera/layout/print.hpp"
 
 #include "tessera/core/text.hpp"

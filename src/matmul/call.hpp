@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "cpu/gemm_route.hpp"
+#include "cpu/reported_route.hpp"
 #include "tessera/matmul/plan.hpp"
 
 namespace tessera::detail {

@@ -9,7 +9,7 @@
 
 #include "base/environment.hpp"
 #include "call.hpp"
-#include "cpu/gemm_route.hpp"
+#include "cpu/reported_route.hpp"
 #include "keeps_subnormals.hpp"
 #include "ladder.hpp"
 #include "overlap.hpp"

@@ -6,7 +6,7 @@
 #include <exception>
 #include <vector>
 
-#include "block_state.hpp"
+#include "block/state.hpp"
 
 namespace tessera {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "async_machine.hpp"
-#include "block_state.hpp"
+#include "block/state.hpp"
 #include "tessera/core/recorder.hpp"
 #include "tessera/simt/async_observer.hpp"
 

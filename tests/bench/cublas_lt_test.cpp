@@ -1,13 +1,12 @@
 // cuBLASLt called by rows, its algorithms and which of them are the peer. fake_cublas_lt.cpp is
 // the library.
-#include "bench/cublas_lt.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <map>
 
+#include "bench/cublas/lt.hpp"
 #include "bench/device.hpp"
 #include "support/refusal.hpp"
 #include "tessera/matmul/verify.hpp"

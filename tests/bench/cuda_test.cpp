@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "bench/cublas.hpp"
+#include "bench/cublas/cublas.hpp"
 #include "bench/nvml.hpp"
 #include "bench/support.hpp"
 #include "support/refusal.hpp"

@@ -151,7 +151,7 @@ struct PlainKGroups {
 using PairKGroups = TileKGroups<float, 2>;
 using QuadKGroups = TileKGroups<std::int32_t, 4>;
 
-/// The tables of kernels_amx.cpp over the emulation.
+/// The tables of kernels/amx.cpp over the emulation.
 inline constexpr cpu::KernelsBf16Pairs kEmulatedBf16 =
     cpu::make_tile_kernels<FloatTiles<cpu::BrainBits>, PairKGroups, PlainKGroups<cpu::BrainBits>>(
         "emulated");

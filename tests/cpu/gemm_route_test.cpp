@@ -1,8 +1,7 @@
 // The reported route of a product: the names change where gemm() does.
-#include "cpu/gemm_route.hpp"
-
 #include <gtest/gtest.h>
 
+#include "cpu/reported_route.hpp"
 #include "epilogue.hpp"
 
 namespace tessera::cpu {

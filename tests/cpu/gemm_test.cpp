@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "blocking.hpp"
-#include "cpu/gemm_route.hpp"
 #include "cpu/multiply.hpp"
+#include "cpu/reported_route.hpp"
 #include "support/sanitizers.hpp"
 #include "support/thinned.hpp"
 #include "tessera/core/cpu.hpp"

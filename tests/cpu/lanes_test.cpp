@@ -12,7 +12,7 @@
 
 #include "cpu/multiply.hpp"
 #include "cpu/tables.hpp"
-#include "gemm_route.hpp"
+#include "reported_route.hpp"
 #include "tessera/core/team.hpp"
 #include "tessera/cpu/batch.hpp"
 #include "tessera/cpu/gemm_plan.hpp"

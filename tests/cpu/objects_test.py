@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Code for one instruction set stays in its object: no object of kernels_<isa>.cpp shares a function with others.
+"""Code for one instruction set stays in its object: no object of kernels/<isa>.cpp shares a function with others.
 
 The linker keeps one of several shared (weak) functions. Were it the one of a wider instruction set, a narrower CPU would die
 of it. Functions of a file's own vector types are local; a debug build, which inlines nothing, shares others.
@@ -23,7 +23,7 @@ class Objects(unittest.TestCase):
         cache = (cases.options.build / "CMakeCache.txt").read_text(encoding="utf-8")
         if "CMAKE_BUILD_TYPE:STRING=Release\n" not in cache:
             self.skipTest("not a release build: shared functions of the kernels are NOT looked for")
-        files = sorted((cases.options.build / "src/cpu/CMakeFiles/tessera_cpu.dir").glob("kernels_*.cpp.o"))
+        files = sorted((cases.options.build / "src/cpu/CMakeFiles/tessera_cpu.dir").glob("kernels/*.cpp.o"))
         self.assertGreater(len(files), 3)
         for file in files:
             with self.subTest(file.name):

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "choose_kernels.hpp"
-#include "packed_product.hpp"
+#include "packed/product.hpp"
 
 namespace tessera::cpu {
 namespace {

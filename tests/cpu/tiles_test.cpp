@@ -11,8 +11,8 @@
 
 #include "cpu/emulated_tiles.hpp"
 #include "cpu/multiply.hpp"
-#include "packed_product.hpp"
-#include "small_k_groups.hpp"
+#include "packed/product.hpp"
+#include "small/k_groups.hpp"
 #include "support/guard_pages.hpp"
 #include "tessera/core/cpu.hpp"
 

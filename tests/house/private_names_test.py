@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files of one folder can be compiled as one (CMAKE_UNITY_BUILD, which the wheel and the course do): what they keep to themselves in
+"""Files of one component can be compiled as one (CMAKE_UNITY_BUILD, which the wheel and the course do): what they keep to themselves in
 anonymous namespaces has unique names, or is the same alias."""
 import collections
 import pathlib
@@ -35,12 +35,15 @@ def private_names(text):
 
 
 class PrivateNames(unittest.TestCase):
-    def test_no_two_files_of_a_folder_give_a_name_to_two_things(self):
+    def test_no_two_files_of_a_component_give_a_name_to_two_things(self):
         found, files = [], 0
-        for folder in sorted({path.parent for path in (cases.ROOT / "src").rglob("*.cpp")}):
+        folders = {path.parent for path in (cases.ROOT / "src").rglob("CMakeLists.txt")} - {cases.ROOT / "src"}
+        for folder in sorted(folders):
             owners = collections.defaultdict(set)
-            for path in folder.glob("*.cpp"):
-                if path.name.startswith("kernels_"):  # one for each instruction set: never compiled as one
+            for path in folder.rglob("*.cpp"):
+                if any(path.is_relative_to(each) for each in folders if each != folder and each.is_relative_to(folder)):
+                    continue
+                if path.parent.name == "kernels":  # one for each instruction set: never compiled as one
                     continue
                 files += 1
                 for name, what in private_names(path.read_text()):

@@ -107,14 +107,14 @@ class Recipes(unittest.TestCase):
         copy.insert("include/tessera/core/cpu.hpp", '    default: return "portable";', '    case VectorPath::toy: return "toy";\n', before=True)
         copy.insert("src/core/cpu.cpp", "    case VectorPath::portable: return true;\n", "    case VectorPath::toy: return true;\n")
         copy.insert("src/core/cpu.cpp", "constexpr std::array kPaths = {VectorPath::portable, ", "VectorPath::toy, ")
-        copy.write("src/cpu/kernels_toy.cpp", (copy.root / "src/cpu/kernels_portable.cpp").read_text().replace("kPortable", "kToy").replace('"portable"', '"toy"'))
+        copy.write("src/cpu/kernels/toy.cpp", (copy.root / "src/cpu/kernels/portable.cpp").read_text().replace("kPortable", "kToy").replace('"portable"', '"toy"'))
         copy.insert("src/cpu/kernels.hpp", "extern const KernelSet kPortable, ", "kToy, ")
         copy.insert("src/cpu/kernels.cpp", "{VectorPath::portable, &kPortable},", "\n      {VectorPath::toy, &kToy},")
         makefile = next(each for each in ("src/cpu/CMakeLists.txt", "CMakeLists.txt") if (copy.root / each).exists())
         copy.write(makefile, (copy.root / makefile).read_text().replace(
-            'kernels_avx2.cpp PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c")',
-            'kernels_avx2.cpp PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c")\n  set_source_files_properties(kernels_toy.cpp PROPERTIES COMPILE_OPTIONS "-mtoy")'))
-        self.assertIn("kernels_toy.cpp", (copy.root / makefile).read_text())
+            'kernels/avx2.cpp PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c")',
+            'kernels/avx2.cpp PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c")\n  set_source_files_properties(kernels/toy.cpp PROPERTIES COMPILE_OPTIONS "-mtoy")'))
+        self.assertIn("kernels/toy.cpp", (copy.root / makefile).read_text())
         self.follow("An instruction set")
         said = copy.program("""
 #include <cstdio>
@@ -127,7 +127,7 @@ int main() {
   tessera::matmul(tessera::matrix(A, 2, 2), tessera::matrix(B, 2, 2), tessera::matrix(C, 2, 2), 1, 0, {.algorithm = "packed"});
   std::printf("%s %s %g %g %g %g", tessera::cpu_text().c_str(), tessera::cpu::kernel_set().f32.isa, C[0], C[1], C[2], C[3]);
 }
-""", "src/core/cpu.cpp", "src/cpu/kernels.cpp", "src/cpu/kernels_toy.cpp")
+""", "src/core/cpu.cpp", "src/cpu/kernels.cpp", "src/cpu/kernels/toy.cpp")
         self.assertEqual(said, "toy toy 19 22 43 50")
 
     def test_an_element_type(self):

@@ -35,7 +35,7 @@ class Targets(unittest.TestCase):
     def test_the_demo_and_the_course_are_built_without_tests_cuda_and_each_other(self):
         folders = {"cli", "shell", "process"}
         for preset, target, needed, others in (("demo", "tessera", folders | {"cpu", "matmul"}, r"/src/course/|/src/plain_cuda/runtime/"),
-                                               ("course", "all", folders | {"check", "course"}, r"/src/cpu/kernels_avx|/src/bench/")):
+                                               ("course", "all", folders | {"check", "course"}, r"/src/cpu/kernels/avx|/src/bench/")):
             with self.subTest(preset), tempfile.TemporaryDirectory() as build:
                 said = subprocess.run(["cmake", "--preset", preset, "-B", build], cwd=cases.ROOT, capture_output=True, text=True)
                 self.assertEqual(said.returncode, 0, said.stderr)

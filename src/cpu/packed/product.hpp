@@ -1,0 +1,199 @@
+// The loops around the microkernel: carries out a PackedPlan (plan.hpp): blocks of C, KC
+// blocks, tasks and panels, with the microkernels of one table. Called by gemm.cpp.
+// The class is here; the headers at the end have its longer functions by subject.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+
+#include "cpu/expected_time.hpp"
+#include "plan.hpp"
+#include "tessera/core/team.hpp"
+
+namespace tessera::cpu {
+
+/// Shares of B in a task, at most.
+constexpr index_t kMostShares = kBlockOfC / kShareColumns + 1;
+
+/// Threads begin with their own ranges of tasks, so that a thread works on the same part of C
+/// and B as in the last KC block or call. Where A's panels are shared, all begin together instead.
+/// Measured: bench/results/cpu/tuning.md.
+constexpr index_t kMostRanges = 16;
+
+/// Rows of B that are multiplied with all panels of A, where there are several, before the next
+/// rows: as many as the axpy form reads together.
+constexpr index_t kAxpyTogether = 16;
+
+/// The largest B, in multiples of L2 for each thread, for which strips of four rows, and of other
+/// rows, leave prefetching to the hardware; and the number of rows of A that always do.
+constexpr index_t kFourHardwarePrefetched = 8, kHardwarePrefetched = 2, kMostPrefetching = 10;
+
+/// A running product. One block of C at a time; within it, KC blocks of kc along K; within a KC
+/// block, tasks of mc x nc elements of C, which threads take one by one. A KC block begins when all
+/// tasks of the previous one are done, because it continues their sums.
+template <class In, class Out, class Table>
+class Product {
+ public:
+  using Scalar = typename Gemm<In, Out>::Scalar;
+
+  /// `plan` and `call` outlive it; B where the plan says that the caller has packed it.
+  Product(const Gemm<In, Out>& call, const Table& kernels, const PackedPlan& plan,
+          const PackedMatrix<In>* B = nullptr)
+      : call_(call),
+        kernels_(kernels),
+        plan_(plan),
+        packed_b_(B == nullptr ? nullptr : static_cast<const KGroup*>(B->data())) {}
+
+  /// False where there is no memory for packing.
+  bool run();
+
+ private:
+  using Source = typename TypesOf<Table>::Source;
+  using KGroup = typename TypesOf<Table>::KGroup;
+  using Sum = typename TypesOf<Table>::Sum;
+  /// The state of a part that is packed once for all threads: see version().
+  using State = std::atomic<std::uint32_t>;
+
+  static constexpr bool kUnpacked = kIsUnpacked<In, Table>;
+
+  /// The part of the product that one run of a task computes: rows, columns (within the block of C)
+  /// and a KC block.
+  struct Part {
+    index_t kc_block, k0, k, k_groups;
+    index_t i, i_end, j, j_end;
+  };
+
+  /// Rows of A that are multiplied with one panel of B before the next.
+  struct Block {
+    index_t i, i_end;
+    const KGroup* a;
+    bool packed;
+    const Sum* shifts = nullptr;  ///< of rows that are not packed: see Kernels::sum_rows
+  };
+
+  /// For each vector of a row of B, the cache line in which it ends is prefetched: the one in which
+  /// it begins was read for the columns to its left. Measured: bench/results/cpu/tuning.md.
+  static constexpr index_t kLineEnd = 63;
+  /// Walks over a block of B, eight rows at a time, cache line by cache line.
+  struct Prefetch {
+    const char* row = nullptr;
+    index_t row_step = 0, row_bytes = 0, at = 0, lines = 0;
+    int of_eight = 0;
+
+    void some(index_t count) {
+      for (count = std::min(count, lines), lines -= count; count > 0; --count) {
+        __builtin_prefetch(row + of_eight * row_step + at, 0, 2);
+        if (++of_eight < 8) continue;
+        of_eight = 0;
+        if ((at += 64) >= row_bytes) row += 8 * row_step, at = 0;
+      }
+    }
+  };
+
+  // Blocks of C and tasks: tasks.hpp.
+  void run_blocks_of_c();
+  void work(int worker);
+  index_t take(int worker, index_t kc_block);
+  void run_task(int worker, index_t kc_block, index_t task);
+  index_t task_row(index_t at) const;
+  index_t task_column(index_t at) const;
+
+  // Tasks with panels: panels.hpp.
+  MicroTile<KGroup, Sum> micro_tile(const Part& part, Sum* temporary) const;
+  void multiply(MicroTile<KGroup, Sum>& micro, const Part& part, bool packed_a, index_t i,
+                index_t j) const;
+  void run_packed(int worker, const Part& part);
+  void find_b(const Part& part, const KGroup** shares) const;
+  index_t run_first_block(int worker, const Part& part, const KGroup** shares);
+  void multiply_share(const Part& part, const Block& block, index_t s, const KGroup* b,
+                      KGroup* copy = nullptr, const KGroup* next_share = nullptr);
+  void multiply_shallow(MicroTile<KGroup, Sum>& micro, const Part& part, const Block& block,
+                        index_t j, index_t a_step, Sum* sums) const;
+
+  // Packing: packing.hpp.
+  void pack_panels_of_b(KGroup* to, const Part& part, index_t j, index_t j_end) const;
+  int panel_of(index_t left) const;
+  void pack_share(KGroup* to, const Part& part, index_t j, index_t j_end) const;
+  bool begins(State& state, index_t kc_block) const;
+  void ends(State& state, index_t kc_block) const;
+  Block block_of_a(int worker, const Part& part, index_t i0, index_t i1);
+  const KGroup* pack_block(KGroup* to, const Part& part, index_t i0, index_t i1) const;
+
+  // Prefetching: prefetch.hpp.
+  bool adds_to_far_c() const;
+  void prefetch_next_b(MicroTile<KGroup, Sum>& micro, const Part& part, const Block& block,
+                       index_t i, index_t j) const;
+  void prefetch_next_rows(MicroTile<KGroup, Sum>& micro, const Part& part, const Block& block,
+                          index_t i, index_t j, index_t panels) const;
+  void prefetch_share(MicroTile<KGroup, Sum>& micro, const Part& part, const Block& block,
+                      index_t i, const void* panel, index_t step, index_t rows) const;
+  Prefetch next_block(const Part& part, index_t j) const;
+  void prefetch_next_a(const Part& part, index_t i0, index_t i, index_t j) const;
+
+  // Tasks of few rows: unpacked.hpp.
+  void run_streaming(int worker, const Part& part);
+  void run_unpacked(int worker, const Part& part);
+  static bool prefetches_in_order(index_t cols);
+  void run_strips(const Part& part, MicroTile<KGroup, Sum> micro) const;
+  void finish_unpacked(const Sum* sums, index_t sums_row, index_t i0, index_t i1, index_t j0,
+                       index_t j1) const;
+
+  index_t b_bytes() const { return call_.N * call_.K * static_cast<index_t>(sizeof(In)); }
+  /// Does C hold sums to begin with? Forms that keep all sums in registers do not load them.
+  bool goes_on() const { return call_.chain == Chain::goes_on; }
+  template <class Element>
+  static const Source* source(const Element* p) {
+    return reinterpret_cast<const Source*>(p);
+  }
+  template <class Element>
+  static const KGroup* in_k_groups(const Element* p) {
+    return reinterpret_cast<const KGroup*>(p);
+  }
+  /// The distance of rows of an A that is unpacked, in K-groups.
+  index_t a_row() const { return call_.a_row / kernels_.group; }
+  /// Is there an epilogue after this KC block?
+  bool finishes(const Part& part) const {
+    return part.kc_block + 1 == plan_.kc_blocks && plan_.finish != FinishAt::never;
+  }
+  /// Is it one that full and `masked` micro-tiles apply in registers?
+  bool ends_in_tile(const Part& part) const {
+    return part.kc_block + 1 == plan_.kc_blocks && plan_.finish == FinishAt::tiles;
+  }
+  /// The state value of a part that is packed for a KC block of this block of C; one less: being
+  /// packed.
+  std::uint32_t version(index_t kc_block) const {
+    return static_cast<std::uint32_t>(2 * (blocks_of_c_done_ * plan_.kc_blocks + kc_block + 1));
+  }
+  KGroup* own_a(int worker) const { return a_own_ + worker * own_step_; }
+  KGroup* own_b(int worker) const { return b_own_ + worker * own_step_; }
+
+  const Gemm<In, Out>& call_;
+  const Table& kernels_;
+  const PackedPlan& plan_;
+  const KGroup* const packed_b_;  ///< all of B, where the caller has packed it
+  KGroup *a_kc_block_ = nullptr, *b_kc_block_ = nullptr;  // packed for one KC block, shared
+  State *a_states_ = nullptr, *b_states_ = nullptr;
+  Sum* sums_ = nullptr;                         // sums between KC blocks, where C cannot hold them
+  KGroup *a_own_ = nullptr, *b_own_ = nullptr;  // each worker's own panels
+  index_t own_step_ = 0;
+  index_t i0_ = 0, j0_ = 0, rows_ = 0, cols_ = 0;  // the block of C
+  index_t down_ = 0, across_ = 0, tasks_ = 0, blocks_of_c_done_ = 0;
+  bool evens_out_ = false;  ///< see task_row
+  struct alignas(64) Next {
+    std::atomic<index_t> task;
+  };
+  int ranges_ = 1;
+  Next next_[kMostRanges];
+  alignas(64) std::atomic<index_t> done_{0};
+};
+
+}  // namespace tessera::cpu
+
+#include "packing.hpp"
+#include "panels.hpp"
+#include "prefetch.hpp"
+#include "tasks.hpp"
+#include "unpacked.hpp"
