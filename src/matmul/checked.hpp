@@ -1,5 +1,5 @@
 // The kernels of the ladder compiled again, for the checker: a file for each, made from
-// checked_kernel.cpp.in or called checked_NAME.cpp, is compiled with TESSERA_CHECK=1. Private to
+// checked/kernel.cpp.in or called checked/NAME.cpp, is compiled with TESSERA_CHECK=1. Private to
 // src/matmul; see ladder.hpp for the kernels as they run.
 #pragma once
 

@@ -1,11 +1,11 @@
 // The kernels of the ladder as compiled functions: the list is ladder.inc, and its file,
-// made from ladder_kernel.cpp.in, instantiates each for its element types and tile shapes. Private
+// made from ladder/kernel.cpp.in, instantiates each for its element types and tile shapes. Private
 // to src/matmul.
 #pragma once
 
 #include <span>
 
-#include "ladder_tiles.hpp"
+#include "ladder/tiles.hpp"
 #include "operands.hpp"
 #include "tessera/matmul/plan.hpp"
 #include "tessera/simt/launch.hpp"
@@ -91,7 +91,7 @@ void run_first_tile(const LadderCall& call) {
   });
 }
 
-/// A kernel in its tiles: ladder_tiles.hpp.
+/// A kernel in its tiles: ladder/tiles.hpp.
 template <template <TileShape> class Kernel, class Tiles>
 struct Ladder;
 template <template <TileShape> class Kernel, int Typed, TileShape... Tiles>

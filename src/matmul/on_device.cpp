@@ -6,7 +6,7 @@
 
 #include "device/backend.hpp"
 #include "footprint.hpp"
-#include "gpu_ladder.hpp"
+#include "gpu_code/ladder.hpp"
 
 namespace tessera {
 

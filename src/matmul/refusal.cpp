@@ -7,9 +7,9 @@
 
 #include "call.hpp"
 #include "cuda/abilities.hpp"
-#include "cuda_ladder.hpp"
+#include "cuda/ladder.hpp"
 #include "device/device_names.hpp"
-#include "gpu_ladder.hpp"
+#include "gpu_code/ladder.hpp"
 #include "product_text.hpp"
 
 namespace tessera::detail {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "bulk_maps.hpp"
-#include "ladder_tiles.hpp"
+#include "ladder/tiles.hpp"
 #include "operands.hpp"
 #include "parts_of_k.hpp"
 #include "tessera/kernels/thin_tiled.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bulk_maps.hpp"
-#include "ladder_tiles.hpp"
+#include "ladder/tiles.hpp"
 #include "operands.hpp"
 #include "tessera/kernels/warpgroup_tiled.hpp"
 #include "tessera/ops/bulk_matrix.hpp"

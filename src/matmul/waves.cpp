@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ladder_tiles.hpp"
+#include "ladder/tiles.hpp"
 
 namespace tessera::detail {
 

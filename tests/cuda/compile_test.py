@@ -285,7 +285,8 @@ def main():
     failures += compiled_alone(nvcc, source, "cluster_product.cu", cluster_faults)
     failures += compiled_alone(nvcc, source, "warpgroup_variants.cu", variant_faults)
     commands = json.loads((build / "compile_commands.json").read_text())
-    sources = sorted(path for each in commands if (path := pathlib.Path(each["file"])).match("src/matmul/cuda_*.cu"))
+    files = sorted(path for each in commands if (path := pathlib.Path(each["file"])).match("src/matmul/cuda_*.cu") or path.match("src/matmul/cuda/*.cu"))
+    sources = [path.with_name("cuda_" + path.name.removeprefix("cuda_")) for path in files]  # as cmake/keep_machine_code.sh names them
     kernels = [each for file in sources for each in compiled(build / "machine_code", file)]
     for each in kernels:
         print(f"{each}: {each.threads} threads of {each.registers} registers")

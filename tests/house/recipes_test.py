@@ -222,15 +222,15 @@ int main() {
         copy = self.copy
         naive = (copy.root / "include/tessera/kernels/naive.hpp").read_text()
         copy.write("include/tessera/kernels/toy.hpp", naive.replace("Naive", "Toy").replace("naive", "toy"))
-        copy.insert("src/matmul/ladder_tiles.hpp", "using ElementwiseTiles =", "using ToyTiles = TileList<1, TileShape{.bm = 2, .bn = 2}>;\n", before=True)
+        copy.insert("src/matmul/ladder/tiles.hpp", "using ElementwiseTiles =", "using ToyTiles = TileList<1, TileShape{.bm = 2, .bn = 2}>;\n", before=True)
         copy.insert("src/matmul/ladder.inc", "TESSERA_LADDER(coalescing,", 'TESSERA_LADDER(toy, Toy, ToyTiles, (f16), elementwise_tile, "a toy")\n', before=True)
         copy.insert("docs/kernels.md", "| `coalescing` |", "| `toy` | a toy | 2x2 |\n", before=True)
         copy.write("tests/compile_fail/kernel_toy.cpp", (copy.root / "tests/compile_fail/kernel_naive.cpp").read_text())
         self.follow("A GPU kernel")
         row = {"name": "toy", "class": "Toy", "tiles": "ToyTiles", "types": ", f16", "declared_tiles": ""}
-        for template in ("ladder_kernel.cpp", "checked_kernel.cpp", "cuda_kernel.cu"):
+        for template in ("ladder/kernel.cpp", "checked/kernel.cpp", "cuda/kernel.cu"):
             text = (copy.root / f"src/matmul/{template}.in").read_text()
-            (copy.root / template).write_text(re.sub(r"@(\w+)@", lambda name: row[name[1]], text))
+            (copy.root / template.replace("/", "_")).write_text(re.sub(r"@(\w+)@", lambda name: row[name[1]], text))
         copy.compile("src/matmul/ladder.cpp", "ladder_kernel.cpp")
         copy.compile("checked_kernel.cpp", flags=["-DTESSERA_CHECK=1"])
         if "TESSERA_CUDA:STRING=ON" in (cases.options.build / "CMakeCache.txt").read_text():

@@ -2,7 +2,7 @@
 // compiles them.
 #include "tessera/device/gpu_prefix.hpp"
 //
-#include "matmul/gpu_ladder.hpp"
+#include "matmul/gpu_code/ladder.hpp"
 #include "tessera/kernels/block_tiled.hpp"
 #include "tessera/kernels/block_tiled_vectorized.hpp"
 #include "tessera/kernels/coalescing.hpp"
