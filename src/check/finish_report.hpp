@@ -1,8 +1,8 @@
 // Makes the report of a run: texts, coverage, order. Private to src/check.
 #pragma once
 
-#include "block_recorder.hpp"
-#include "merge_blocks.hpp"
+#include "block/recorder.hpp"
+#include "merge/blocks.hpp"
 
 namespace tessera::check {
 

@@ -1,12 +1,12 @@
 // Finds unordered accesses. Within a block, a barrier orders all accesses before it with all after
 // it; a warp barrier those of its warp; nothing else does, and the order in which the engine
-// happened to run the threads means nothing. Blocks are never ordered (merge_blocks.cpp). See
-// block_recorder.hpp.
+// happened to run the threads means nothing. Blocks are never ordered (merge/blocks.cpp). See
+// block/recorder.hpp.
 #include <algorithm>
 #include <bit>
 #include <tuple>
 
-#include "block_recorder.hpp"
+#include "block/recorder.hpp"
 
 namespace tessera::check {
 

@@ -6,10 +6,10 @@
 #include <span>
 #include <thread>
 
-#include "block_recorder.hpp"
+#include "block/recorder.hpp"
 #include "finish_report.hpp"
-#include "merge_blocks.hpp"
-#include "merge_causes.hpp"
+#include "merge/blocks.hpp"
+#include "merge/causes.hpp"
 #include "shared_names.hpp"
 #include "simt/residents.hpp"
 #include "tessera/check/check.hpp"

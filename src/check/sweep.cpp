@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "merge_reports.hpp"
+#include "merge/reports.hpp"
 #include "tessera/check/format.hpp"
 #include "tessera/core/text.hpp"
 #include "units.hpp"

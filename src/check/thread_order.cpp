@@ -1,10 +1,10 @@
 // Order between threads other than by the barriers of block and warp: fences with atomics, barriers
-// of some threads. See clocks.hpp and block_recorder.hpp.
+// of some threads. See clocks.hpp and block/recorder.hpp.
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-#include "block_recorder.hpp"
+#include "block/recorder.hpp"
 #include "simt/residents.hpp"
 
 namespace tessera::check {

@@ -1,7 +1,7 @@
 // Reports of runs that did not complete. Private to src/check.
 #pragma once
 
-#include "block_recorder.hpp"
+#include "block/recorder.hpp"
 
 namespace tessera::check {
 

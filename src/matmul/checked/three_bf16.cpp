@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "check/merge_reports.hpp"
+#include "check/merge/reports.hpp"
 #include "matmul/checked.hpp"
 #include "matmul/three_bf16_operands.hpp"
 

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <utility>
 
-#include "check/merge_reports.hpp"
+#include "check/merge/reports.hpp"
 #include "crash.hpp"
 #include "memory.hpp"
 #include "tessera/check/device_model.hpp"

@@ -1,5 +1,5 @@
 // A report in lines: like compiler messages, and as commands of GitHub Actions. See format.hpp.
-#include "finding_places.hpp"
+#include "check/finding_places.hpp"
 #include "tessera/check/format.hpp"
 #include "tessera/core/text.hpp"
 

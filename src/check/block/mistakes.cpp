@@ -1,9 +1,9 @@
 // Describes mistakes and their places: elements outside a tensor, invalid addresses, faults of
-// the block. See block_recorder.hpp.
+// the block. See recorder.hpp.
 #include <algorithm>
 #include <bit>
 
-#include "block_recorder.hpp"
+#include "recorder.hpp"
 
 namespace tessera::check {
 

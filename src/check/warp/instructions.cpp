@@ -1,10 +1,10 @@
 // Aligns the events of a warp's lanes into warp instructions and counts these. If the lanes
-// diverge, warp_order.hpp decides which go first and where they join again. See block_recorder.hpp.
+// diverge, order.hpp decides which go first and where they join again. See block/recorder.hpp.
 #include <algorithm>
 #include <bit>
 #include <utility>
 
-#include "block_recorder.hpp"
+#include "check/block/recorder.hpp"
 
 namespace tessera::check {
 

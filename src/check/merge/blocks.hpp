@@ -7,8 +7,8 @@
 #include <mutex>
 #include <tuple>
 
-#include "block_result.hpp"
-#include "memory_map.hpp"
+#include "check/block/result.hpp"
+#include "check/memory_map.hpp"
 
 namespace tessera::check {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "clocks.hpp"
+#include "check/clocks.hpp"
 #include "tessera/check/report.hpp"
 #include "tessera/core/here.hpp"
 

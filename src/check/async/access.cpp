@@ -1,9 +1,9 @@
-// Judges accesses in blocks with gates: see async_rules.hpp.
+// Judges accesses in blocks with gates: see rules.hpp.
 #include <cstring>
 #include <utility>
 
-#include "async_rules.hpp"
-#include "block_recorder.hpp"
+#include "check/block/recorder.hpp"
+#include "rules.hpp"
 
 namespace tessera::check {
 

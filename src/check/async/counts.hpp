@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "block_result.hpp"
+#include "check/block/result.hpp"
 #include "tessera/check/report.hpp"
 #include "tessera/simt/async_observer.hpp"
 

@@ -1,10 +1,10 @@
-// Findings in blocks with gates: see async_rules.hpp.
+// Findings in blocks with gates: see rules.hpp.
 #include <algorithm>
 #include <limits>
 #include <utility>
 
-#include "async_rules.hpp"
-#include "block_recorder.hpp"
+#include "check/block/recorder.hpp"
+#include "rules.hpp"
 #include "tessera/simt/gate.hpp"
 
 namespace tessera::check {

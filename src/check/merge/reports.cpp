@@ -1,5 +1,5 @@
-// Adds the reports of launches: see merge_reports.hpp.
-#include "merge_reports.hpp"
+// Adds the reports of launches: see reports.hpp.
+#include "reports.hpp"
 
 #include <algorithm>
 #include <tuple>

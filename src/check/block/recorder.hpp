@@ -2,10 +2,10 @@
 // instructions, and passes these to the counters and the rules. There is one for each OS thread
 // that checks. Private to src/check.
 //
-// block_recorder.cpp records events, warp_instructions.cpp aligns (with warp_order.cpp if lanes
+// recorder.cpp records events, warp/instructions.cpp aligns (with warp/order.cpp if lanes
 // diverge) and counts, race_rules.cpp finds races, thread_order.cpp handles order other than by
-// barriers, unseen_writes.cpp finds writes that were not recorded, block_mistakes.cpp describes
-// mistakes. In a block with gates, async_rules.hpp judges instead of race_rules.cpp.
+// barriers, unseen_writes.cpp finds writes that were not recorded, mistakes.cpp describes
+// mistakes. In a block with gates, async/rules.hpp judges instead of race_rules.cpp.
 // Over 400 lines: the declaration of one class, which its seven sources implement.
 #pragma once
 
@@ -16,18 +16,18 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "async_counts.hpp"
-#include "async_rules.hpp"
-#include "block_result.hpp"
-#include "clocks.hpp"
-#include "event_log.hpp"
-#include "memory_map.hpp"
-#include "shadow.hpp"
-#include "stop_at.hpp"
+#include "check/async/counts.hpp"
+#include "check/async/rules.hpp"
+#include "check/clocks.hpp"
+#include "check/event_log.hpp"
+#include "check/memory_map.hpp"
+#include "check/shadow.hpp"
+#include "check/stop_at.hpp"
+#include "check/touches.hpp"
+#include "check/warp/order.hpp"
+#include "result.hpp"
 #include "tessera/check/memory_rules.hpp"
 #include "tessera/core/recorder.hpp"
-#include "touches.hpp"
-#include "warp_order.hpp"
 
 namespace tessera::check {
 
@@ -208,7 +208,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
     std::vector<index_t> position, existing;
   };
 
-  // ---- block_recorder.cpp ----
+  // ---- recorder.cpp ----
   int warp_of(int thread) const { return thread >> warp_shift_; }
   const Region* find_region(std::uint64_t address, int* number);
   /// The bytes of the region that belong to one object, which begins at or before this byte.
@@ -272,7 +272,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// Reports unrecorded changes there since the last block barrier.
   void find_unseen_writes();
 
-  // ---- block_mistakes.cpp ----
+  // ---- mistakes.cpp ----
   Mistake mistake_at(Kind kind, Memory memory, Here here, int thread) const;
   /// An access by the running thread.
   Mistake mistake_at(Kind kind, Memory memory, Here here, tessera::detail::Access access) const;
@@ -315,7 +315,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// The same number for all bytes of a tensor, or of a tile of shared storage.
   int object_at(int region, std::uint64_t offset);
 
-  // ---- warp_instructions.cpp ----
+  // ---- warp/instructions.cpp ----
   void drain_all();
   /// Executes the recorded events of a warp's lanes, as far as each lane's next event is known.
   void drain(int warp);

@@ -1,9 +1,9 @@
-// What blocks of a cluster do to each other: see async_rules.hpp.
+// What blocks of a cluster do to each other: see rules.hpp.
 #include <utility>
 
-#include "async_rules.hpp"
-#include "block_recorder.hpp"
-#include "cluster_images.hpp"
+#include "check/block/recorder.hpp"
+#include "check/cluster_images.hpp"
+#include "rules.hpp"
 
 namespace tessera::check {
 

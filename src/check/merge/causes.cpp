@@ -1,5 +1,5 @@
-// Merges findings with one cause: see merge_causes.hpp.
-#include "merge_causes.hpp"
+// Merges findings with one cause: see causes.hpp.
+#include "causes.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -2,9 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/markup.hpp"
+#include "check/traffic.hpp"
 #include "tessera/check/format.hpp"
 #include "tessera/core/text.hpp"
-#include "traffic.hpp"
 
 namespace tessera::check {
 

@@ -1,10 +1,10 @@
-// See async_counts.hpp.
-#include "async_counts.hpp"
+// See counts.hpp.
+#include "counts.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "block_recorder.hpp"
+#include "check/block/recorder.hpp"
 
 namespace tessera::check {
 

@@ -1,10 +1,9 @@
 // Which element each lane touches, from a layout or a formula; the costs are those of
 // memory_rules.cpp.
-#include "tessera/check/warp_pattern.hpp"
-
 #include <algorithm>
 
-#include "lane_formula.hpp"
+#include "check/lane_formula.hpp"
+#include "tessera/check/warp_pattern.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/layout/expression.hpp"
 #include "tessera/layout/parse.hpp"

@@ -1,13 +1,14 @@
 // A report as text: see format.hpp.
+#include "tessera/core/text.hpp"
+
 #include <algorithm>
 #include <cstdio>
 
-#include "counter_tables.hpp"
+#include "check/counter_tables.hpp"
+#include "check/traffic.hpp"
+#include "check/units.hpp"
 #include "tessera/check/explain.hpp"
 #include "tessera/check/format.hpp"
-#include "tessera/core/text.hpp"
-#include "traffic.hpp"
-#include "units.hpp"
 
 namespace tessera::check {
 

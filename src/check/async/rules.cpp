@@ -1,10 +1,10 @@
-// Follows which thread has waited for what: see async_rules.hpp.
-#include "async_rules.hpp"
+// Follows which thread has waited for what: see rules.hpp.
+#include "rules.hpp"
 
 #include <numeric>
 #include <utility>
 
-#include "block_recorder.hpp"
+#include "check/block/recorder.hpp"
 
 namespace tessera::check {
 

@@ -1,5 +1,5 @@
-// Adds up the results of blocks: see merge_blocks.hpp.
-#include "merge_blocks.hpp"
+// Adds up the results of blocks: see blocks.hpp.
+#include "blocks.hpp"
 
 #include <algorithm>
 #include <tuple>

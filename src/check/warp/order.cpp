@@ -1,6 +1,6 @@
-// Finds where diverged lanes join: see warp_order.hpp. The joins are immediate post-dominators,
+// Finds where diverged lanes join: see order.hpp. The joins are immediate post-dominators,
 // computed as by Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm" (2001).
-#include "warp_order.hpp"
+#include "order.hpp"
 
 #include <algorithm>
 #include <bit>

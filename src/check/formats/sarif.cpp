@@ -2,8 +2,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "finding_places.hpp"
-#include "rules.hpp"
+#include "check/finding_places.hpp"
+#include "check/rules.hpp"
 #include "tessera/check/format.hpp"
 #include "tessera/core/config.hpp"
 #include "tessera/core/text.hpp"

@@ -1,13 +1,13 @@
-// Records what the threads of a block do. See block_recorder.hpp.
+// Records what the threads of a block do. See recorder.hpp.
 // Over 400 lines: one class; every kind of event meets the same state of the block.
-#include "block_recorder.hpp"
+#include "recorder.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <utility>
 
-#include "cluster_images.hpp"
+#include "check/cluster_images.hpp"
 
 namespace tessera::check {
 

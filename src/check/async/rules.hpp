@@ -6,8 +6,8 @@
 // The blocks of a cluster share their clocks. Each block keeps the state of its own shared memory
 // and its own gates, whichever block's thread accesses them.
 //
-// async_rules.cpp follows which thread has waited for what, async_access.cpp judges accesses,
-// async_cluster.cpp handles the other blocks, async_findings.cpp describes mistakes.
+// rules.cpp follows which thread has waited for what, access.cpp judges accesses,
+// cluster.cpp handles the other blocks, findings.cpp describes mistakes.
 #pragma once
 
 #include <map>
@@ -16,9 +16,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "agents.hpp"
-#include "block_result.hpp"
-#include "shadow.hpp"
+#include "check/agents.hpp"
+#include "check/block/result.hpp"
+#include "check/shadow.hpp"
 #include "tessera/simt/async_observer.hpp"
 
 namespace tessera::check {
@@ -33,7 +33,7 @@ struct ClusterRules {
   std::vector<Agent> agents;
   std::map<std::tuple<int, AgentKind, int>, int> agent_index;  ///< by rank, kind and owner
   std::vector<int> gates;                                      ///< their agents
-  /// What is ordered before a barrier of the cluster, as the clocks of async_rules.hpp and of
+  /// What is ordered before a barrier of the cluster, as the clocks of rules.hpp and of
   /// clocks.hpp.
   struct Meeting {
     AgentClock clock;
@@ -201,7 +201,7 @@ class AsyncRules final : public AsyncObserver {
     LastWait wait;
   };
 
-  // ---- async_rules.cpp ----
+  // ---- rules.cpp ----
   void begin();
   static constexpr std::size_t nth(int i) { return static_cast<std::size_t>(i); }
   /// What the block has done before; of it, the accesses to one memory up to its last barrier.
@@ -225,7 +225,7 @@ class AsyncRules final : public AsyncObserver {
   void tell_early(int number);
   void complete_units(int warpgroup, std::int64_t number, UnitGroup& group);
 
-  // ---- async_cluster.cpp ----
+  // ---- cluster.cpp ----
   AsyncRules& block_at(int rank) const { return *cluster_->blocks[static_cast<std::size_t>(rank)]; }
   std::string block_text() const;
   /// A thread of block `by` arrives at a gate of this one, or starts a copy into it.
@@ -236,7 +236,7 @@ class AsyncRules final : public AsyncObserver {
   /// Names the blocks of both, if they differ.
   void name_blocks(Mistake& mistake, int rank, int other_rank) const;
 
-  // ---- async_access.cpp ----
+  // ---- access.cpp ----
   Trace trace_of(int thread, tessera::detail::Access how, Here here) const;
   /// The rules for an access to these bytes.
   void judge(int region, std::uint64_t offset, std::uint64_t bytes, const Doer& doer);
@@ -264,7 +264,7 @@ class AsyncRules final : public AsyncObserver {
   /// From now on bulk copies from this matrix are judged, as are the earlier ones.
   void begin_stores_to(int region);
 
-  // ---- async_findings.cpp ----
+  // ---- findings.cpp ----
   Here here_of(std::uint16_t site) const;
   const Agent& agent(const Trace& trace) const {
     return cluster_->agents[static_cast<std::size_t>(trace.agent)];

@@ -4,13 +4,13 @@
 // position is a node, a succession an edge. Private to src/check.
 //
 // It is rebuilt for each divergent stretch of a warp's accesses, in time linear in their number.
-// See warp_instructions.cpp.
+// See instructions.cpp.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "event_log.hpp"
+#include "check/event_log.hpp"
 
 namespace tessera::check {
 
