@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Distributed", "by_rows", "matmul"]
+from . import _core
 
-_NAMES = {"float64": "f64", "float32": "f32", "float16": "f16", "int8": "i8", "uint8": "u8", "int32": "i32", "bfloat16": "bf16"}
+__all__ = ["Distributed", "by_rows", "matmul"]
 
 
 class _Part(ctypes.Structure):
@@ -64,15 +64,17 @@ def _library() -> ctypes.CDLL:
 
 def _c_parts(matrix: Distributed, what: str) -> tuple[_Parts, Any]:
     dtype = np.dtype(matrix.dtype)
-    if dtype.name not in _NAMES:
-        raise NotImplementedError(f"tessera.mpi: {what} is of type {dtype.name}: expected one of {', '.join(_NAMES)}")
+    try:
+        name = _core.dtype_name(dtype.name)
+    except TypeError:
+        raise NotImplementedError(f"tessera.mpi: {what} is of type {dtype.name}, which tessera does not have") from None
     parts = (_Part * max(1, len(matrix.parts)))()
     for n, (row, col, array) in enumerate(matrix.parts):
         if array.ndim != 2 or array.dtype != dtype:
             raise ValueError(f"tessera.mpi: a part of {what}: expected 2 dimensions of {dtype.name}, got {array.ndim} of {array.dtype.name}")
         strides = [stride // array.itemsize for stride in array.strides]
         parts[n] = _Part(row, col, *array.shape, *strides, array.ctypes.data)
-    return _Parts(*matrix.shape, _NAMES[dtype.name].encode(), len(matrix.parts), parts), parts
+    return _Parts(*matrix.shape, name.encode(), len(matrix.parts), parts), parts
 
 
 def matmul(comm: Any, a: np.ndarray | Distributed, b: np.ndarray | Distributed, c: Distributed | None = None, *, alpha: float = 1,

@@ -1,5 +1,4 @@
-// The element types of the packed path's products, as a list for explicit instantiations; the one
-// that src/matmul reads is product_types.hpp.
+// The element types of the packed path's products, for explicit instantiations.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +11,18 @@
   each(double) each(float) each(f16) each(bf16) each(std::int8_t) each(std::uint8_t) each(U8I8) \
       each(I8U8)
 
-/// Types of A and B, and of C.
+/// Types of A and B, and of C: TESSERA_INSTANTIATE_PRODUCT(In, Out) for those of base/products.inc,
+/// and for bytes of different sign.
+#define TESSERA_PRODUCT(by, In, Out) TESSERA_BY_##by(In, Out)
+#define TESSERA_BY_units(In, Out) TESSERA_INSTANTIATE_PRODUCT(In, Out)
+#define TESSERA_BY_doubles(In, Out) TESSERA_INSTANTIATE_PRODUCT(In, Out)
+#define TESSERA_BY_packed(In, Out) TESSERA_INSTANTIATE_PRODUCT(In, Out)
+#define TESSERA_BY_bytes(In, Out) TESSERA_INSTANTIATE_PRODUCT(In, Out)
+#define TESSERA_BY_ladder(In, Out)
+#define TESSERA_BY_f8(In, Out)
 #if defined(TESSERA_ONLY_DEMO)
-#define TESSERA_EACH_PRODUCT(each) each(float, float)
+#define TESSERA_EACH_MIXED_PRODUCT(each)
 #else
-#define TESSERA_EACH_PRODUCT(each)                                                            \
-  each(double, double) each(float, float) each(float, f16) each(float, bf16) each(f16, f16)   \
-      each(f16, float) each(bf16, bf16) each(bf16, float) each(std::int8_t, std::int32_t)     \
-          each(std::int8_t, float) each(std::uint8_t, std::int32_t) each(std::uint8_t, float) \
-              each(U8I8, std::int32_t) each(U8I8, float) each(I8U8, std::int32_t)             \
-                  each(I8U8, float)
+#define TESSERA_EACH_MIXED_PRODUCT(each) \
+  each(U8I8, std::int32_t) each(U8I8, float) each(I8U8, std::int32_t) each(I8U8, float)
 #endif

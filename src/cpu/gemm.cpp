@@ -274,12 +274,13 @@ template bool gemm_if_tiny(index_t, index_t, index_t, const double*, index_t, in
 template bool gemm_if_tiny(index_t, index_t, index_t, const float*, index_t, index_t, const float*,
                            index_t, float*, index_t, float, float);
 
-#define TESSERA_INSTANTIATE(In, Out)                                 \
+#define TESSERA_INSTANTIATE_PRODUCT(In, Out)                         \
   template void gemm(const Gemm<In, Out>&);                          \
   template void gemm(const Gemm<In, Out>&, const PackedMatrix<In>&); \
   template GemmRoute route_of(const Gemm<In, Out>&);                 \
   template std::size_t workspace_bytes(const Gemm<In, Out>&);
-TESSERA_EACH_PRODUCT(TESSERA_INSTANTIATE)
-#undef TESSERA_INSTANTIATE
+#include "base/products.inc"
+TESSERA_EACH_MIXED_PRODUCT(TESSERA_INSTANTIATE_PRODUCT)
+#undef TESSERA_INSTANTIATE_PRODUCT
 
 }  // namespace tessera::cpu

@@ -70,8 +70,9 @@ void GemmPlan<In, Out>::multiply(const ElementA<In>* A, const ElementB<In>* B, O
   gemm(call);
 }
 
-#define TESSERA_INSTANTIATE(In, Out) template class GemmPlan<In, Out>;
-TESSERA_EACH_PRODUCT(TESSERA_INSTANTIATE)
-#undef TESSERA_INSTANTIATE
+#define TESSERA_INSTANTIATE_PRODUCT(In, Out) template class GemmPlan<In, Out>;
+#include "base/products.inc"
+TESSERA_EACH_MIXED_PRODUCT(TESSERA_INSTANTIATE_PRODUCT)
+#undef TESSERA_INSTANTIATE_PRODUCT
 
 }  // namespace tessera::cpu

@@ -1,5 +1,4 @@
-// Which element types have a product: the one list that kernels, the packed path, verification and
-// the command read. A new pair is one row, in the list of the algorithms that multiply it.
+// The pairs of element types of base/products.inc as lists of types, by what multiplies them.
 #pragma once
 
 #include <type_traits>
@@ -12,34 +11,6 @@ namespace tessera::detail {
 template <class In, class Out>
 struct TypePair {};
 
-#if defined(TESSERA_ONLY_DEMO)
-using UnitProducts = TypeList<TypePair<float, float>>;
-using DoubleProducts = TypeList<>;
-using LadderProducts = TypeList<>;
-using PackedProducts = TypeList<>;
-using F8Products = TypeList<>;
-using ByteProducts = TypeList<>;
-#else
-/// Multiplied by every kernel with matrix units, by the others of the ladder and by the packed
-/// path.
-using UnitProducts = TypeList<TypePair<float, float>, TypePair<f16, f16>, TypePair<f16, float>,
-                              TypePair<bf16, bf16>, TypePair<bf16, float>>;
-/// The same, but only `tensor_core` has units for it.
-using DoubleProducts = TypeList<TypePair<double, double>>;
-/// Multiplied by every kernel of the ladder that has no units.
-using LadderProducts = TypeList<TypePair<std::int32_t, std::int32_t>>;
-/// Multiplied by the packed path. A and B may be bytes of different sign: see is_byte.
-using PackedProducts =
-    TypeList<TypePair<float, f16>, TypePair<float, bf16>, TypePair<std::int8_t, std::int32_t>,
-             TypePair<std::int8_t, float>, TypePair<std::uint8_t, std::int32_t>,
-             TypePair<std::uint8_t, float>>;
-/// Multiplied by `warpgroup` alone.
-using F8Products = TypeList<TypePair<f8e4m3, float>, TypePair<f8e5m2, float>>;
-/// Multiplied by `tensor_core`, `warpgroup` and the packed path.
-using ByteProducts =
-    TypeList<TypePair<std::int8_t, std::int32_t>, TypePair<std::uint8_t, std::int32_t>>;
-#endif
-
 template <class... Lists>
 struct Joined;
 template <class... Ts>
@@ -50,11 +21,34 @@ template <class... As, class... Bs, class... Lists>
 struct Joined<TypeList<As...>, TypeList<Bs...>, Lists...>
     : Joined<TypeList<As..., Bs...>, Lists...> {};
 
-using NativeProducts = Joined<UnitProducts, DoubleProducts, LadderProducts>::type;
-using CpuProducts = Joined<UnitProducts, DoubleProducts, PackedProducts>::type;
-using EveryProduct = Joined<NativeProducts, PackedProducts, F8Products>::type;
-using WarpgroupProducts = Joined<UnitProducts, F8Products, ByteProducts>::type;
-using TensorCoreProducts = Joined<UnitProducts, DoubleProducts, ByteProducts>::type;
+/// What multiplies a pair: see base/products.inc.
+enum class MultipliedBy { units, doubles, ladder, packed, bytes, f8 };
+
+/// The pairs of the list that one of these multiplies.
+template <MultipliedBy... Wanted>
+struct ProductsBy {
+  template <MultipliedBy By, class In, class Out>
+  using Row = std::conditional_t<((By == Wanted) || ...), TypeList<TypePair<In, Out>>, TypeList<>>;
+  using type = typename Joined<TypeList<>
+#define TESSERA_PRODUCT(by, In, Out) , Row<MultipliedBy::by, In, Out>
+#include "base/products.inc"
+#undef TESSERA_PRODUCT
+                               >::type;
+};
+template <MultipliedBy... Wanted>
+using ProductsOf = typename ProductsBy<Wanted...>::type;
+
+using UnitProducts = ProductsOf<MultipliedBy::units>;
+using DoubleProducts = ProductsOf<MultipliedBy::doubles>;
+using ByteProducts = ProductsOf<MultipliedBy::bytes>;
+using NativeProducts = ProductsOf<MultipliedBy::units, MultipliedBy::doubles, MultipliedBy::ladder>;
+using CpuProducts = ProductsOf<MultipliedBy::units, MultipliedBy::doubles, MultipliedBy::packed,
+                               MultipliedBy::bytes>;
+using EveryProduct = ProductsOf<MultipliedBy::units, MultipliedBy::doubles, MultipliedBy::ladder,
+                                MultipliedBy::packed, MultipliedBy::bytes, MultipliedBy::f8>;
+using WarpgroupProducts = ProductsOf<MultipliedBy::units, MultipliedBy::f8, MultipliedBy::bytes>;
+using TensorCoreProducts =
+    ProductsOf<MultipliedBy::units, MultipliedBy::doubles, MultipliedBy::bytes>;
 
 template <class Done, class... Ts>
 struct EachOnce;

@@ -138,7 +138,7 @@ int main() {
         copy.insert("include/tessera/core/dtype.hpp", "  boolean\n", "  , toy\n")
         copy.insert("include/tessera/core/dtype.hpp", "std::uint64_t, bool", ", toy")
         copy.insert("include/tessera/core/dtype.hpp", '    {"bool", "bool_", "BOOL"},\n', '    {"toy", "float8_toy", "TOY"},\n')
-        copy.insert("src/matmul/product_types.hpp", "TypePair<std::int32_t, std::int32_t>", ", TypePair<toy, float>")
+        copy.insert("src/base/products.inc", "TESSERA_PRODUCT(ladder, std::int32_t, std::int32_t)\n", "TESSERA_PRODUCT(ladder, toy, float)\n")
         self.follow("An element type")
         said = copy.program("""
 #include <cstdio>
