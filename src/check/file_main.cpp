@@ -11,9 +11,9 @@
 #include <string_view>
 #include <thread>
 
+#include "check/formats/formats.hpp"
 #include "memory_map.hpp"
 #include "tessera/check/file.hpp"
-#include "tessera/check/formats.hpp"
 #include "unfinished.hpp"
 
 namespace tessera::check {

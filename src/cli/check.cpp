@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "check/formats/formats.hpp"
 #include "commands.hpp"
 #include "inspect/check_file.hpp"
 #include "inspect/checked_kernel.hpp"
@@ -17,7 +18,6 @@
 #include "shell/options.hpp"
 #include "shell/write_file.hpp"
 #include "tessera/check/format.hpp"
-#include "tessera/check/formats.hpp"
 #include "tessera/io/atomic_file.hpp"
 
 namespace tessera::cli {

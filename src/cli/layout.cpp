@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "layout/parse.hpp"
 #include "shell/caret_error.hpp"
 #include "shell/json_text.hpp"
 #include "shell/options.hpp"
@@ -14,7 +15,6 @@
 #include "tessera/core/text.hpp"
 #include "tessera/layout/composed.hpp"
 #include "tessera/layout/expression.hpp"
-#include "tessera/layout/parse.hpp"
 #include "tessera/layout/print.hpp"
 #include "tessera/layout/svg.hpp"
 #include "tessera/layout/table.hpp"

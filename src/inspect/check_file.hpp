@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "check/formats/formats.hpp"
 #include "checked_kernel.hpp"
 #include "process/compile.hpp"
 #include "process/temporary_folder.hpp"
-#include "tessera/check/formats.hpp"
 
 namespace tessera::inspect {
 

@@ -13,9 +13,9 @@
 #include <functional>
 
 #include "bindings.hpp"
+#include "layout/parse.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/layout/expression.hpp"
-#include "tessera/layout/parse.hpp"
 #include "tessera/layout/svg.hpp"
 #include "tessera/layout/table.hpp"
 

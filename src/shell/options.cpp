@@ -7,11 +7,11 @@
 #include <cmath>
 #include <new>
 
+#include "layout/parse.hpp"
 #include "suggest.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/text.hpp"
-#include "tessera/layout/parse.hpp"
 
 namespace tessera::shell {
 

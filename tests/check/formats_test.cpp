@@ -1,6 +1,6 @@
 // Reports for editors, code scanning and CI: every finding with its places, nothing that breaks the
 // line or the document that contains it.
-#include "tessera/check/formats.hpp"
+#include "check/formats/formats.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

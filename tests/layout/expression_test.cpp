@@ -5,8 +5,8 @@
 
 #include <random>
 
+#include "layout/parse.hpp"
 #include "layout/support.hpp"
-#include "tessera/layout/parse.hpp"
 
 namespace tessera {
 namespace {

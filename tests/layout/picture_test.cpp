@@ -2,8 +2,8 @@
 
 #include <regex>
 
+#include "layout/parse.hpp"
 #include "layout/support.hpp"
-#include "tessera/layout/parse.hpp"
 #include "tessera/layout/svg.hpp"
 
 namespace tessera {

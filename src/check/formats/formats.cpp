@@ -1,5 +1,5 @@
 // The list of formats: see check/formats.hpp.
-#include "tessera/check/formats.hpp"
+#include "formats.hpp"
 
 #include <algorithm>
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "check/lane_formula.hpp"
+#include "layout/parse.hpp"
 #include "tessera/check/warp_pattern.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/layout/expression.hpp"
-#include "tessera/layout/parse.hpp"
 
 namespace tessera::check {
 

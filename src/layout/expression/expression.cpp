@@ -10,9 +10,9 @@
 #include <optional>
 
 #include "functions.hpp"
+#include "layout/parse.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/layout/algebra.hpp"
-#include "tessera/layout/parse.hpp"
 
 namespace tessera {
 
