@@ -2,10 +2,13 @@
 """How fast Hopper can issue the loop of an f32 kernel, from its machine code, without a GPU.
 
 A scheduler issues one instruction in each clock. The registers have two banks, of even and of odd numbers, and a bank is read once
-in each clock, so that a multiply-add that reads two registers of one bank takes two clocks. An operand with `.reuse` is kept for the
-next instruction that reads the same register in the same place, which then reads no bank. So what is counted is the clocks of the
-main loop, where tiles are whole, for each of its multiply-adds; the speed of light is one. The model leaves out memory and barriers:
-it holds for kernels that hide both.
+in each clock. A multiply-add has two clocks for its reads, so that the next one may make up for two reads of one bank. An operand with
+`.reuse` is kept for the next instructions that read the same register in the same place, which then read no bank.
+
+Two warps share a scheduler. Each issues the eight instructions of a line of code, then the other one does, and kept operands are lost.
+A bank that stays behind for a few instructions costs a clock, and so does a part of the lines of a loop that the near cache of
+instructions cannot hold. A lone warp waits only at the end of its loop. What is counted is the clocks of the main loop, where tiles are
+whole, for each of its multiply-adds. The model leaves out memory and barriers: it holds for kernels that hide both.
 
     scripts/issue_model.py                      every tile of the kernels of build/cuda
     scripts/issue_model.py --build FOLDER       of another build
@@ -13,16 +16,25 @@ it holds for kernels that hide both.
 """
 import argparse
 import collections
+import math
 import pathlib
 import re
 import sys
 
 import machine_code
 
-PEAK = 67.0  # TFLOP/s of an H200 or H100 SXM that issues a multiply-add in every clock
+# TFLOP/s of an H200 at 4096 x 4096 x 4096 with a multiply-add in every clock of its tiles: 67 at the highest clock, less what the clock
+# falls under load and what the last wave of tiles leaves idle.
+PEAK = 62.5
 NO_RESULT = ("STS", "STG", "BAR", "DEPBAR", "SYNCS", "BRA")  # the first operand of these is read
 FFMA = "FFMA"
 BANKS = 2
+WINDOW = 2  # clocks for the reads of a multiply-add
+KEPT = 8  # instructions for which an operand is kept
+LINE = 8  # instructions: 128 bytes
+PATIENCE = 5  # instructions for which a bank may stay behind, where two warps share it
+NEAR, MISS = 2048, 0.4  # instructions of a loop in the near cache, and clocks for each line of a longer one
+BRANCH = 21  # clocks for which a lone warp waits at the end of its loop
 
 
 def sources(instruction):
@@ -47,20 +59,63 @@ class Loop(collections.namedtuple("Loop", "instructions multiply_adds clocks")):
         return PEAK / self.clocks_each
 
 
-def modelled(instructions, banks=BANKS):
-    kept, clocks, multiply_adds = [None] * 3, 0, 0
-    for instruction in instructions:
-        reads = [0] * banks  # in each of them
-        for place, operand in enumerate(sources(instruction)[:3]):
-            register = re.match(r"\[?[-|~!]*R(\d+)", operand)
-            number = int(register[1]) if register else None
-            if number is not None and kept[place] != number:
-                reads[number % banks] += 1
-            kept[place] = number if ".reuse" in operand else None
-        is_multiply_add = machine_code.operation(instruction) == FFMA
-        multiply_adds += is_multiply_add
-        clocks += max(1, *reads) if is_multiply_add else 1
-    return Loop(len(instructions), multiply_adds, clocks)
+def operands_of(instruction):
+    """Whether it is a multiply-add, and its registers: (place, number, is it kept)."""
+    found = [(place, re.match(r"\[?[-|~!]*R(\d+)", each), ".reuse" in each) for place, each in enumerate(sources(instruction)[:3])]
+    return machine_code.operation(instruction) == FFMA, [(place, int(register[1]), kept) for place, register, kept in found if register]
+
+
+class Ports:
+    """The banks of a scheduler, and the operands that are kept."""
+
+    def __init__(self, banks, patience):
+        self.free = [0] * banks  # the clock from which a bank can be read
+        self.behind = [0] * banks  # for how many instructions it could not be
+        self.kept, self.count, self.now, self.patience = {}, 0, 0, patience
+
+    def reads(self, registers):
+        """How many of each bank: of what is not kept."""
+        reads = [0] * len(self.free)
+        for place, number, is_kept in registers:
+            bank = number % len(reads)
+            register, until = self.kept.get((place, bank), (None, 0))
+            reads[bank] += register != number or until < self.count
+            self.kept[place, bank] = (number if is_kept else None, self.count + KEPT)
+        return reads
+
+    def issue(self, is_multiply_add, registers):
+        self.count += 1
+        reads = [each * is_multiply_add for each in self.reads(registers)]
+        self.now = max([self.now, *(free + each - max(WINDOW, each) for free, each in zip(self.free, reads) if each)])
+        self.behind = [each + 1 if free > self.now else 0 for each, free in zip(self.behind, self.free)]
+        if max(self.behind) >= self.patience:
+            self.now, self.behind = self.now + 1, [0] * len(self.behind)
+        self.free = [max(free, self.now) + each if each else free for free, each in zip(self.free, reads)]
+        self.now += 1
+
+
+def clocks_around(program, banks, turn):
+    """Of a loop that is repeated; `turn`: after how many instructions the first line ends, where two warps take turns."""
+    ports, clocks = Ports(banks, math.inf if turn is None else PATIENCE), 0
+    for _ in range(2):
+        begin = ports.now
+        for i, instruction in enumerate(program):
+            if turn is not None and i % LINE == turn:
+                ports.kept.clear()
+            ports.issue(*instruction)
+        clocks = ports.now - begin
+    return clocks
+
+
+def modelled(instructions, banks=BANKS, alone=False):
+    """Of two warps that share a scheduler, wherever the lines of the loop begin, or of one alone."""
+    program = [operands_of(each) for each in instructions]
+    if alone:
+        clocks = clocks_around(program, banks, None) + BRANCH
+    else:
+        clocks = sum(clocks_around(program, banks, turn) for turn in range(LINE)) / LINE
+        clocks += MISS * len(program) / LINE * (len(program) > NEAR)
+    return Loop(len(program), sum(is_multiply_add for is_multiply_add, _ in program), clocks)
 
 
 def tile_of(mangled):
@@ -103,7 +158,7 @@ def loops(folder):
 
 
 def shown(name, loop):
-    return (f"{name}: {loop.instructions} instructions, {loop.multiply_adds} multiply-adds, {loop.clocks} clocks: "
+    return (f"{name}: {loop.instructions} instructions, {loop.multiply_adds} multiply-adds, {loop.clocks:.0f} clocks: "
             f"{loop.clocks_each:.3f} for each, {loop.least_each:.3f} without conflicts, {loop.speed:.1f} TFLOP/s")
 
 

@@ -4,6 +4,7 @@ nvcc makes of clocks.cu. Exits with 77 (skipped) where no nvdisasm reads it.
 
 Usage: clocks_test.py SOURCE_FOLDER NVCC
 """
+import functools
 import pathlib
 import re
 import subprocess
@@ -15,10 +16,10 @@ sys.path.insert(0, str(SOURCE / "scripts"))
 import issue_model  # noqa: E402
 import machine_code  # noqa: E402
 
+alone = functools.partial(issue_model.modelled, alone=True)
 ORDERS, FOLDER = 4, SOURCE / "tests/primitives"
-RULES = {"the port model": issue_model.modelled, "registers have four banks": lambda way: issue_model.modelled(way, banks=4),
-         "ports are no limit": lambda way: issue_model.modelled(way, banks=1 << 16),
-         "no operand is kept": lambda way: issue_model.modelled([each.replace(".reuse", "") for each in way])}
+RULES = {"the port model": alone, "ports are no limit": lambda way: alone(way, banks=1 << 16),
+         "no operand is kept": lambda way: alone([each.replace(".reuse", "") for each in way])}
 
 
 def loops():

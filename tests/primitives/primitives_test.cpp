@@ -81,6 +81,10 @@ TEST(MeasuredPrimitives, ASmallDeviationIsNone) {
   EXPECT_THAT(diagnose(p11, near).text, HasSubstr("a copy in memory, GB/s: got 4962"));
 }
 
+TEST(MeasuredPrimitives, TheModelGivesTheClocksOfAnH200) {
+  EXPECT_TRUE(diagnose(find("p10"), {1153, 1509, 1436, 1852}).good);
+}
+
 // The kernels may not depend on when copies and instructions are carried out.
 TEST(PrimitiveKernels, LeaveTheSameInEveryOrder) {
   for (const ThreadOrder order :
