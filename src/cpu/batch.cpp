@@ -47,10 +47,11 @@ void gemm_batch(const Gemm<In, Out>* calls, index_t count) {
   });
 }
 
-#define TESSERA_INSTANTIATE(In, Out)                                            \
+#define TESSERA_INSTANTIATE_PRODUCT(In, Out)                                    \
   template void gemm_strided(const Gemm<In, Out>&, index_t, const BatchSteps&); \
   template void gemm_batch(const Gemm<In, Out>*, index_t);
-TESSERA_EACH_PRODUCT(TESSERA_INSTANTIATE)
-#undef TESSERA_INSTANTIATE
+#include "base/products.inc"
+TESSERA_EACH_MIXED_PRODUCT(TESSERA_INSTANTIATE_PRODUCT)
+#undef TESSERA_INSTANTIATE_PRODUCT
 
 }  // namespace tessera::cpu

@@ -133,8 +133,10 @@ RouteExplanation explain_route(const Gemm<In, Out>& call) {
   return out;
 }
 
-#define TESSERA_INSTANTIATE(In, Out) template RouteExplanation explain_route(const Gemm<In, Out>&);
-TESSERA_EACH_PRODUCT(TESSERA_INSTANTIATE)
-#undef TESSERA_INSTANTIATE
+#define TESSERA_INSTANTIATE_PRODUCT(In, Out) \
+  template RouteExplanation explain_route(const Gemm<In, Out>&);
+#include "base/products.inc"
+TESSERA_EACH_MIXED_PRODUCT(TESSERA_INSTANTIATE_PRODUCT)
+#undef TESSERA_INSTANTIATE_PRODUCT
 
 }  // namespace tessera::cpu

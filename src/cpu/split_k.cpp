@@ -145,10 +145,11 @@ void gemm_split_k(const Gemm<In, Out>& call) {
   });
 }
 
-#define TESSERA_INSTANTIATE(In, Out)                \
+#define TESSERA_INSTANTIATE_PRODUCT(In, Out)        \
   template void gemm_split_k(const Gemm<In, Out>&); \
   template std::size_t split_k_bytes(const Gemm<In, Out>&);
-TESSERA_EACH_PRODUCT(TESSERA_INSTANTIATE)
-#undef TESSERA_INSTANTIATE
+#include "base/products.inc"
+TESSERA_EACH_MIXED_PRODUCT(TESSERA_INSTANTIATE_PRODUCT)
+#undef TESSERA_INSTANTIATE_PRODUCT
 
 }  // namespace tessera::cpu
