@@ -75,7 +75,7 @@ class LaunchReader {
       arguments += (arguments.empty() ? "" : ", ") + argument(at, end, arrays);
       at = end + 1;
     }
-    const std::string configuration = text(launch_ + 3, configuration_end_);
+    const std::string configuration = code(launch_ + 3, configuration_end_);
     const bool is_sized = !extents_used().empty();
     const bool is_hidden = is_sized && (t_.is(0, "m") || t_.is(0, "n") || t_.is(0, "k"));
     return cat(
@@ -85,10 +85,9 @@ class LaunchReader {
         "\n#pragma GCC diagnostic pop\n#undef main\n#include \"parts/asked_launch.h\"\n",
         "#line 1 \"--launch\"\nextern \"C\" const char tessera_asked_launch[] = ",
         quoted_text(t_.text), ";\nint main() {\n", is_sized ? extents() : std::string(),
-        "#line 1 \"--launch\"\n",
         "for (int round = 0; ::tessera::plain_cuda::begin_asked_launch(round); ++round) { ", arrays,
         "if (!::tessera::plain_cuda::is_empty_launch(", configuration, ")) ", is_hidden ? "::" : "",
-        text(0, launch_), "<<<", configuration, ">>>(", arguments,
+        code(0, launch_), "<<<", configuration, ">>>(", arguments,
         "); ::tessera::plain_cuda::end_asked_launch(); }\n}\n");
   }
 
@@ -118,6 +117,11 @@ class LaunchReader {
                ? std::string()
                : std::string(t_.text.substr(t_[begin].begin, t_[end - 1].end - t_[begin].begin));
   }
+  /// The same as code, at its column: the compiler's messages name it.
+  std::string code(std::size_t begin, std::size_t end) const {
+    if (begin == end) return {};
+    return cat("\n#line 1 \"--launch\"\n", std::string(t_[begin].begin, ' '), text(begin, end));
+  }
 
   /// The argument of the kernel; an array is declared before.
   std::string argument(std::size_t begin, std::size_t end, std::string& arrays) {
@@ -132,7 +136,7 @@ class LaunchReader {
     const bool is_const = t_.is(begin, "const");
     if (is_const) ++begin;
     if (!t_.is_kind(begin, Token::Kind::name) || !t_.is(begin + 1, "["))
-      return text(begin - (is_const ? 1 : 0), end);
+      return code(begin - (is_const ? 1 : 0), end);
     const std::size_t close = t_.pairs[begin + 1];
     const std::string start = close + 1 < end ? start_of(name, close + 1, end) : "nullptr";
     const DType type = parse_dtype(t_.spelling(begin));
@@ -142,7 +146,7 @@ class LaunchReader {
       std::size_t next = at;
       while (next < close && !t_.is(next, ",")) next = t_.after(next);
       if (next == at) refuse(at, cat("an extent of ", name, " is missing"));
-      extents += cat(extents.empty() ? "" : ", ", "static_cast<long long>(", text(at, next), ")");
+      extents += cat(extents.empty() ? "" : ", ", "static_cast<long long>(", code(at, next), ")");
       at = next + 1;
     }
     if (extents.empty()) refuse(close, cat(name, " has no extents"));
@@ -151,7 +155,7 @@ class LaunchReader {
                   quoted_text(name), ", \"", tessera::name(type), "\", {", extents, "}, ", start,
                   is_const ? ", true" : ", false",
                   start.ends_with(kValues) ? cat(", [=]([[maybe_unused]] long long i) { return ",
-                                                 text(close + 2, end), "; }")
+                                                 code(close + 2, end), "; }")
                                            : std::string(),
                   "); ");
     return variable;
