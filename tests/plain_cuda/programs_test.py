@@ -92,7 +92,7 @@ class Programs(unittest.TestCase):
                 ("product<<<1, 2>>>(A: f32[])", 2, "A has no extents"), ("product<<<1, 2>>>(A: f32[2] = five)", 2, "= zeros"),
                 ("product<<<1, 2>>>(A: f32[2],, n: 1)", 2, "an argument is missing"), ("product<<<1, 2>>>(A:)", 2, "A has no value"),
                 ("product<<<1, 2>>>(A: i32[2])", 4, "does not compile"), ("product<<<1, 2>>>(1); f()", 2, "behind the launch"),
-                ("prodct<<<1, 2>>>(A: f32[2])", 4, "--launch:1:1: error"), ("product<<<1, 2>>>(A: f32[two])", 4, "--launch:1:26: error")]:
+                ("prodct<<<1, 2>>>(A: f32[2])", 4, "--launch:1:1: "), ("product<<<1, 2>>>(A: f32[two])", 4, "--launch:1:26: ")]:
             with self.subTest(launch):
                 run = subprocess.run([cases.options.build / "bin/tessera", "check", program, "--launch", launch], capture_output=True,
                                      text=True, timeout=300)
@@ -221,8 +221,7 @@ int main() {
 """)
             run = subprocess.run([cases.options.build / "bin/tessera", "check", program], capture_output=True, text=True, timeout=300)
         self.assertEqual(run.returncode, 4, run.stderr)
-        self.assertIn("variable.cu:4", run.stderr)
-        self.assertIn("name it in the call", run.stderr)
+        self.assertRegex(run.stderr, r"variable\.cu:4(.|\n)*name it in the call")
 
 
     def refused(self, folder, *words, command="check", env=None):
