@@ -16,6 +16,7 @@
 #include "shell/json_text.hpp"
 #include "shell/options.hpp"
 #include "shell/write_file.hpp"
+#include "tessera/matmul/problem.hpp"
 
 namespace tessera::cli {
 
