@@ -74,8 +74,8 @@ def expected(arch, kernel, tile, element):
 
 
 def columns_together(mangled, tile):
-    """The columns of one product of 64 rows of a warpgroup: where its threads add, 64."""
-    return 64 if "AddsE1E" in mangled and tile["bn"] % 64 == 0 else tile["bn"]
+    """The columns of one product of 64 rows of a warpgroup: where its threads add many sums, 64."""
+    return 64 if "AddsE1E" in mangled and tile["wm"] * tile["bn"] > 64 * 128 else tile["bn"]
 
 
 def warpgroup_faults(kernel, mangled, ptx, tile, element, code):

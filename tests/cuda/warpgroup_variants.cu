@@ -9,7 +9,6 @@ namespace tessera::testing {
 namespace {
 
 constexpr TileShape kWide{.bm = 128, .bn = 256, .wm = 64, .wn = 256};
-constexpr TileShape kOfBytes{.bm = 128, .bn = 128, .wm = 64, .wn = 128};
 
 template <class Kernel, class In, class Out>
 void launch_one(const cuda::Stream& stream, const Problem& p, void* memory) {
@@ -22,12 +21,11 @@ void launch_one(const cuda::Stream& stream, const Problem& p, void* memory) {
 
 template <class In, class Out = In>
 void launch_variants(const cuda::Stream& stream, const Problem& p, void* memory) {
-  constexpr TileShape tile = sizeof(In) == 1 ? kOfBytes : kWide;
-  launch_one<WarpgroupTiled<tile, ClusterShape{}, 2, Products::one, kAddsOf<In>>, In, Out>(
+  launch_one<WarpgroupTiled<kWide, ClusterShape{}, 2, Products::one, kAddsOf<In>>, In, Out>(
       stream, p, memory);
   launch_one<
-      WarpgroupTiled<tile, ClusterShape{.down = 1, .across = 2}, 3, Products::one, kAddsOf<In>>, In,
-      Out>(stream, p, memory);
+      WarpgroupTiled<kWide, ClusterShape{.down = 1, .across = 2}, 3, Products::one, kAddsOf<In>>,
+      In, Out>(stream, p, memory);
 }
 
 }  // namespace

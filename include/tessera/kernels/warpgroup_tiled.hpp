@@ -12,8 +12,8 @@
 // A is (M,K) and B^T is (N,K) as BulkMatrix, either mode contiguous; C is (M,N), any strides, with
 // its epilogue; `slices` is C again, for bulk stores, where C has no epilogue
 // (ops/warpgroup_store.hpp). f32 inputs are rounded to TF32. Units keep 13 bits of sums of f8: what
-// they sum of one tile along K is added in f32 by the threads, while the next part of the tile is
-// multiplied.
+// they sum of one tile along K is added in f32 by the threads; in large tiles, 64 columns at a time
+// while the next are multiplied.
 #pragma once
 
 #include "tessera/kernels/tile_shape.hpp"
@@ -76,9 +76,10 @@ struct WarpgroupTiled {
   static constexpr int warpgroups = 2, loader = warpgroups;
   static constexpr const char* name = How == Products::three_planes ? "three_bf16" : "warpgroup";
   /// Where the threads add: the columns of one product of 64 rows, and how many products a
-  /// warpgroup has of its tile. Two of them are in flight.
+  /// warpgroup has of its tile. Two of several are in flight.
   static constexpr bool promotes = Who == Adds::threads;
-  static constexpr int wide = promotes && S.wn % 64 == 0 ? 64 : S.wn;
+  static constexpr bool has_room = S.wm * S.wn <= 64 * kWarpgroupThreads;  ///< for all sums twice
+  static constexpr int wide = !promotes || has_room || S.wn % 64 != 0 ? S.wn : 64;
   static constexpr int slabs = S.wm / 64, across_tile = S.wn / wide, parts = slabs * across_tile;
   static constexpr int in_flight = !promotes ? 0 : parts > 1 ? 2 : 1;
   static constexpr int sums = S.wm * S.wn + in_flight * 64 * wide;
