@@ -93,6 +93,8 @@ std::string async_text(const Mistake& m, const std::string& who, const std::stri
       return cat(who, " ", m.detail, " ", target(m), " at ", here, ", which ", other,
                  " has stored at ", there, " without a ", fence_of(m), "(t) in between");
     case Kind::mma_not_awaited:
+      if (m.other_here.line == 0)
+        return cat(who, " starts a product at ", here, " and ends without waiting for it");
       if (m.memory == Memory::local)
         return cat(who, " touches its sums at ", here, ", while the product that it starts at ",
                    there, " may still be adding to them");
@@ -199,6 +201,9 @@ std::string problem_of(const Mistake& m, const RunContext& context) {
       return cat(does(target(m)), " at ", place(m.here), " while an asynchronous copy of ", other,
                  ", issued at ", place(m.other_here), ", may still be writing it");
     case Kind::async_never_waited:
+      if (!m.detail.empty())
+        return cat(who, " starts a bulk copy into ", target(m),
+                   ", and the block ends without a wait for that phase of ", m.detail);
       return cat(who, " copies asynchronously to ", target(m), " and ends without waiting for it");
     case Kind::never_read:
     case Kind::never_written:
@@ -264,7 +269,8 @@ std::string race_hint(const Mistake& m) {
 }
 
 std::string uninitialized_hint(const Mistake& m) {
-  return m.tensor == "fragment"      ? "begin with Mma::zero(), and load a and b whole"
+  return !m.advice.empty()           ? m.advice
+         : m.tensor == "fragment"    ? "begin with Mma::zero(), and load a and b whole"
          : m.memory == Memory::local ? "begin with zero_of(C) or zeros<T, ...>()"
          : m.memory == Memory::shared
              ? "write every element of the tile, zero past the edge: copy() does both"
@@ -328,8 +334,10 @@ constexpr std::array<std::string_view, kKindNames.size()> kHints = {
 }  // namespace
 
 std::string hint_of(const Mistake& m) {
+  if (m.kind == Kind::gate_arrivals && !m.advice.empty()) return m.advice;
   const bool is_ours = m.kind == Kind::source_overwritten || m.kind == Kind::store_never_awaited ||
-                       m.kind == Kind::misaligned || m.kind == Kind::exception ||
+                       m.kind == Kind::misaligned || m.kind == Kind::async_never_waited ||
+                       m.kind == Kind::mma_not_awaited || m.kind == Kind::exception ||
                        m.kind == Kind::stack_overflow || m.kind == Kind::out_of_bounds ||
                        m.kind == Kind::impossible_launch || m.kind >= Kind::host_memory;
   if (is_ours && !m.advice.empty()) return m.advice;

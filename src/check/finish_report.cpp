@@ -151,9 +151,12 @@ void blame_one_barrier(std::vector<Finding>& findings) {
   }
 }
 
-/// The order among findings of one severity: a copy without a wait causes races, a race causes a
-/// read of uninitialized data, and any of them causes missing elements.
+/// The order among findings of one severity: a product without a wait lets copies come too early, a
+/// copy without a wait causes races and arrivals in wrong phases, a race causes a read of
+/// uninitialized data, and any of them causes missing elements.
 int rank_of(Kind kind) {
+  if (kind == Kind::mma_not_awaited) return -1;
+  if (kind == Kind::gate_arrivals) return 1;
   if (kind == Kind::async_not_waited || kind == Kind::async_never_waited ||
       (kind >= Kind::bulk_not_awaited && kind < Kind::stuck))
     return 0;

@@ -103,6 +103,9 @@ NamedSource named(const std::string& text) {
   return out;
 }
 
+/// Before the name of a tile, or of an array of them, of which share<>() takes parts.
+const std::string kPart = "a part of ";
+
 class Names {
  public:
   explicit Names(const SourceReader& source) : source_(source) {}
@@ -137,10 +140,11 @@ class Names {
     if (!source.has_storage || line < 1 || line > source.lines.size()) return {};
     std::set<std::string> out;
     const std::string& text = source.lines[line - 1];
-    if (text.find("share<") != std::string::npos) return {};  // a part of a tile
+    const bool is_part = text.find("share<") != std::string::npos;
     for (const auto& each : matches_of(text, source.member)) {
       const std::string& name = source.member_of(each);
-      if (!source.gates.contains(name)) out.insert(name);
+      if (source.gates.contains(name)) continue;
+      out.insert(is_part ? kPart + name.substr(0, name.find('[')) : name);
     }
     return out;
   }
@@ -182,11 +186,11 @@ std::map<std::string, std::string> names_of(
     });  // else some are parts of others
     const bool has_first = are_alike && (tiles.size() > 1 || byte_of(tiles[0]) == 0);
     for (std::size_t i = 0; i < tiles.size(); ++i)
-      out.emplace(tiles[i], cat(name, has_first ? cat(i) : "", "]"));
+      out.emplace(tiles[i], has_first ? cat(name, i, "]") : name.substr(0, name.size() - 1));
   }
-  // A view of the kernel may show one tile of an array after another.
+  // A view of the kernel may show one tile of an array after another; so does share<>().
   for (const auto& [name, of] : called)
-    if (name.find_first_of(".[") == std::string::npos)
+    if (name.starts_with(kPart) || name.find_first_of(".[") == std::string::npos)
       for (const auto& tile : of) out.emplace(tile, name);
   return out;
 }
@@ -209,16 +213,20 @@ void name_gates(Report& report, Names& names) {
       each->name = cat("gate ", name, is_array ? cat(index, "]") : "");
     }
   }
-  static const std::regex number(R"(\bgate (\d+)\b)");
-  for (Finding& f : report.findings) {
+  const auto rename = [&](std::string& text) {
+    static const std::regex number(R"(\bgate (\d+)\b)");
     std::smatch found;
-    std::string rest = std::exchange(f.problem, {});
+    std::string rest = std::exchange(text, {});
     for (; std::regex_search(rest, found, number); rest = found.suffix()) {
       const auto which = static_cast<std::size_t>(std::stoul(found[1]));
-      f.problem += found.prefix().str();
-      f.problem += which < report.gates.size() ? report.gates[which].name : found.str();
+      text += found.prefix().str();
+      text += which < report.gates.size() ? report.gates[which].name : found.str();
     }
-    f.problem += rest;
+    text += rest;
+  };
+  for (Finding& f : report.findings) {
+    rename(f.problem), rename(f.tensor);
+    for (Also& each : f.also) rename(each.tensor);
   }
 }
 

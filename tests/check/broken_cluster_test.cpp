@@ -3,12 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "broken_kernels/cluster_ring.hpp"
+#include "named_lines.hpp"
 #include "tessera/check/format.hpp"
 
 namespace tessera::broken {
@@ -42,18 +41,6 @@ const ClusterFlawCase kClusterFlaws[] = {
     {"one_copy_too_many", ClusterFlaw::one_copy_too_many, Kind::cluster_exit, "last_copy", ""},
 };
 
-std::map<std::string, int> lines_of_cluster_ring() {
-  std::ifstream file{std::string(kClusterRingFile)};
-  std::map<std::string, int> out;
-  int number = 0;
-  for (std::string line; std::getline(file, line);) {
-    ++number;
-    if (const auto at = line.find("// at "); at != std::string::npos)
-      out[line.substr(at + 6)] = number;
-  }
-  return out;
-}
-
 check::Options cluster_options(ThreadOrder order, std::uint64_t seed) {
   check::Options out;
   out.order = order, out.seed = seed;
@@ -83,7 +70,7 @@ class ClusterRingFlaw : public ::testing::TestWithParam<ClusterFlawCase> {};
 
 TEST_P(ClusterRingFlaw, IsFoundWithKindAndLinesInEveryOrder) {
   const ClusterFlawCase& wanted = GetParam();
-  auto lines = lines_of_cluster_ring();
+  auto lines = named_lines(std::string(kClusterRingFile));
   const int here = lines[wanted.here], other = lines[wanted.other];
   for (const auto order : kClusterOrders) {
     const auto report = checked_cluster(wanted.flaw, cluster_options(order, 3));

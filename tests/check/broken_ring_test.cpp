@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <string>
 
 #include "broken_kernels/ring.hpp"
+#include "named_lines.hpp"
 #include "tessera/check/format.hpp"
 #include "tessera/check/html_report.hpp"
 #include "tessera/ops/copy.hpp"
@@ -64,19 +64,6 @@ const FlawCase kFlaws[] = {
     {"store_within_chunk", Flaw::store_within_chunk, Kind::misaligned, "store", ""},
 };
 
-/// The lines of ring.hpp that have names.
-std::map<std::string, int> named_lines() {
-  std::ifstream file{std::string(kRingFile)};
-  std::map<std::string, int> out;
-  int number = 0;
-  for (std::string line; std::getline(file, line);) {
-    ++number;
-    if (const auto at = line.find("// at "); at != std::string::npos)
-      out[line.substr(at + 6)] = number;
-  }
-  return out;
-}
-
 check::Options options_of(ThreadOrder order, std::uint64_t seed) {
   check::Options out;
   out.order = order, out.seed = seed;
@@ -105,7 +92,7 @@ class RingFlaw : public ::testing::TestWithParam<FlawCase> {};
 
 TEST_P(RingFlaw, IsFoundWithKindAndLinesInEveryOrder) {
   const FlawCase& wanted = GetParam();
-  auto lines = named_lines();
+  auto lines = named_lines(std::string(kRingFile));
   const int here = lines[wanted.here], other = lines[wanted.other];
   ASSERT_GT(here, 0) << wanted.here;
   for (const auto order : kOrders) {

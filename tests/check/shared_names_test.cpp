@@ -122,8 +122,23 @@ TEST(SharedNames, TilesOfAnArrayHaveTheirIndex) {
   EXPECT_EQ(out.findings[0].also[0].tensor, "s.b[0]");
   EXPECT_EQ(out.findings[1].problem, "thread 0 writes element (0,0) of s.a[1]");
   EXPECT_EQ(out.findings[2].tensor, "s.c[1]");
-  EXPECT_EQ(out.findings[3].tensor, "s.d[]");  // its only tile, and nothing says which
+  EXPECT_EQ(out.findings[3].tensor, "s.d");  // its only tile, and nothing says which
   EXPECT_EQ(out.samples[0].tensor, "s.a[0]");
+}
+
+TEST(SharedNames, PartsOfTilesHaveTheNameOfTheWhole) {
+  const auto tile = [](int byte) { return "tile (2,4) at byte " + std::to_string(byte); };
+  Report report;
+  report.findings = {race(tile(32).c_str(), 3, 2), race(tile(96).c_str(), 2, 0)};
+  report.bulk_tiles = {{{"k.cpp", 2, 5}, tile(32)}};
+  const Report out = named(
+      "auto& s = shared<Shared>(t);\n"
+      "copy_bulk(t, part, share<2>(s.b[stage], rank), s.full[stage], 3u);\n"
+      "Unit::mma(t, acc, whole(s.a), whole(s.b[stage].k_major), keep);\n"
+      "wait(t, s.full[stage], phase);\n",
+      report);
+  EXPECT_EQ(out.findings[0].tensor, "a part of s.b");
+  EXPECT_EQ(out.findings[1].tensor, "a part of s.b");
 }
 
 TEST(SharedNames, GatesAreNoTilesAndViewsOfAnArrayHaveItsName) {

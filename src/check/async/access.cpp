@@ -36,8 +36,10 @@ void AsyncRules::copies_async(std::uint64_t offset, std::size_t bytes, Here here
 
 bool AsyncRules::is_ordered(const Trace& earlier, const Doer& doer) const {
   // Operations of one kind that a thread starts are ordered among themselves, except copies of one
-  // gate.
-  if (doer.trace.agent == earlier.agent && agent(earlier).kind != AgentKind::gate) return true;
+  // gate and the writes of bulk stores.
+  const AgentKind kind = agent(earlier).kind;
+  const bool in_any_order = kind == AgentKind::gate || kind == AgentKind::storer;
+  if (doer.trace.agent == earlier.agent && !in_any_order) return true;
   return doer.before->covers(earlier.agent, earlier.time);
 }
 
@@ -217,6 +219,7 @@ void AsyncRules::take_copy(AsyncRules& by, int thread, int number, const BulkMov
   GateAt& g = gate(number);
   const std::uint64_t bytes = bytes_of_box(move.fields);
   g.copied = {thread, here, by.rank_};
+  g.copied_phase = g.phases, g.copied_to = move.shared;
   g.bytes -= static_cast<std::int64_t>(bytes);
   Trace trace = by.trace_of(thread, Access::store, here);
   trace.site = recorder_.site_of(here);

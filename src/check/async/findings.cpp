@@ -114,6 +114,14 @@ Mistake AsyncRules::copied_over(const Trace& earlier, const Doer& copy) {
   return out;
 }
 
+bool AsyncRules::is_after_start(const Trace& write, const Trace& product) const {
+  const Agent& units = agent(product);
+  if (judged_ == nullptr || units.kind != AgentKind::units || !writes(write)) return false;
+  return agent(write).kind == AgentKind::thread && write.rank == rank_ &&
+         write.thread / kWarpgroup == units.owner &&
+         write.time >= judged_->since[nth(write.thread % kWarpgroup)];
+}
+
 Mistake AsyncRules::conflict_of(const Trace& earlier, const Doer& doer) {
   const AgentKind theirs = agent(earlier).kind, mine = agent(doer.trace).kind;
   const auto of = [&](Kind kind) {
@@ -147,6 +155,13 @@ Mistake AsyncRules::conflict_of(const Trace& earlier, const Doer& doer) {
   }
   if (earlier.of_nothing && !writes(earlier))
     told_.push_back(earlier.site);  // which had no value yet
+  if (is_after_start(earlier, doer.trace)) {
+    Mistake out = of(Kind::mma_not_awaited);
+    std::swap(out.here, out.other_here), std::swap(out.thread, out.other_thread);
+    out.writes = true, out.is_atomic = is_atomic(earlier);
+    out.detail = verb_of(earlier);
+    return out;
+  }
   return race_of(earlier, doer);
 }
 
@@ -162,12 +177,14 @@ void AsyncRules::report(Mistake mistake, int region, std::uint64_t offset) {
 }
 
 void AsyncRules::report_gate(const Arrival& at, int number, const std::string& detail,
-                             const Arrival& other) {
+                             const Arrival& other, const std::string& advice) {
   Mistake mistake = recorder_.mistake_at(Kind::gate_arrivals, Memory::shared, at.here, at.thread);
   mistake.other_here = other.here;
   mistake.other_thread = other.thread;
   name_blocks(mistake, at.rank, other.rank);
-  mistake.detail = cat(detail, " gate ", number);
+  mistake.tensor = cat("gate ", number);
+  mistake.detail = cat(detail, " ", mistake.tensor);
+  mistake.advice = advice;
   recorder_.add_mistake(std::move(mistake));
 }
 
@@ -184,6 +201,7 @@ void AsyncRules::adds_to_nothing(Here here) {
   Mistake mistake =
       recorder_.mistake_at(Kind::uninitialized_read, Memory::local, here, recorder_.thread_);
   mistake.tensor = "accumulator";
+  mistake.advice = "let the first product begin the sums: mma(t, acc, a, b, k > 0)";
   recorder_.add_mistake(std::move(mistake));
 }
 
@@ -207,6 +225,12 @@ void AsyncRules::ends(int thread) {
   if (m.last_copy >= m.copies_awaited)
     report(recorder_.mistake_at(Kind::async_never_waited, Memory::shared, m.last_copy_here, thread),
            kSharedRegion, m.last_copied);
+  if (!m.sums.empty()) {
+    Mistake mistake =
+        recorder_.mistake_at(Kind::mma_not_awaited, Memory::local, m.sums.back().here, thread);
+    mistake.advice = "wait_mma<0>(t) belongs between the product and the thread's end";
+    recorder_.add_mistake(std::move(mistake));
+  }
   if (m.last_store < m.stores_read) return;
   Mistake mistake =
       recorder_.mistake_at(Kind::store_never_awaited, Memory::shared, m.last_store_here, thread);
@@ -219,6 +243,7 @@ void AsyncRules::finish() {
   for (int thread = 0; thread < threads_; ++thread)
     complete_stores(thread, std::numeric_limits<std::int64_t>::max());
   judge_exit();
+  judge_gates();
   Mistake units;
   if (explain_units(units)) recorder_.add_mistake(std::move(units));
   for (const Nothing& each : nothing_) {
@@ -231,6 +256,33 @@ void AsyncRules::finish() {
       mistake.other_here = std::exchange(mistake.here, each.wait.here);
     }
     report(std::move(mistake), kSharedRegion, each.offset);
+  }
+}
+
+void AsyncRules::judge_gates() {
+  AgentClock end;
+  for (const AgentClock& each : clocks_) end.join(each);
+  for (std::size_t i = 0; i < gates_.size(); ++i) {
+    const GateAt& g = gates_[i];
+    if (g.copied.thread < 0) continue;
+    if (g.bytes != 0) {
+      const Arrival& at = g.expected.thread < 0 ? g.copied : g.expected;
+      Mistake mistake = recorder_.mistake_at(Kind::gate_bytes, Memory::shared, at.here, at.thread);
+      mistake.other_here = g.copied.here, mistake.other_thread = g.copied.thread;
+      name_blocks(mistake, at.rank, g.copied.rank);
+      mistake.tensor = cat("gate ", i);
+      mistake.detail = cat("at the end of the block, phase ", g.phases, " of ", mistake.tensor,
+                           g.bytes > 0 ? cat(" lacks ", g.bytes, " bytes")
+                                       : cat(" has ", -g.bytes, " bytes too many"));
+      recorder_.add_mistake(std::move(mistake));
+    } else if (g.copied.rank == rank_ &&  // else judge_exit() reports it
+               !end.covers(g.agent, static_cast<std::uint32_t>(g.copied_phase))) {
+      Mistake mistake = recorder_.mistake_at(Kind::async_never_waited, Memory::shared,
+                                             g.copied.here, g.copied.thread);
+      mistake.detail = cat("gate ", i);
+      mistake.advice = "let a thread wait(t, gate, phase) for the copy before the block ends";
+      report(std::move(mistake), kSharedRegion, g.copied_to);
+    }
   }
 }
 

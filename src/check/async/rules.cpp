@@ -179,7 +179,10 @@ void AsyncRules::require_open(const AsyncRules& by, int thread, int number, bool
                              : by_copy ? "starts a copy, with no publish_gates() after "
                                          "open_gate(), to"
                                        : "arrives, with no publish_gates() after open_gate(), at";
-  report_gate({thread, here, by.rank_}, number, detail, g.opened);
+  report_gate({thread, here, by.rank_}, number, detail, g.opened,
+              is_seen || &by == this ? ""
+                                     : "cluster_barrier(t) belongs between publish_gates(t) and "
+                                       "the first use of the gates of another block");
 }
 
 void AsyncRules::arrives(int thread, int rank, int number, std::int64_t expected_bytes, Here here) {
@@ -333,12 +336,15 @@ void AsyncRules::commits_units(int thread, Here here) {
     group.calls = calls, group.thread = thread, group.here = here;
     group.before = clock(thread);
     group.operands = std::move(operands);
+    group.since.resize(kWarpgroup);
   } else {
     if (group.calls != calls)
       report_units(thread, "starts another product than the other warps of its warpgroup", here,
                    group.here, group.thread);
     group.before.intersect(clock(thread));
   }
+  publish(thread);
+  group.since[nth(thread % kWarpgroup)] = now(thread);
   if (group.started < kWarpgroup) return;
   complete_units(warpgroup, number, group);
   groups.erase(number);
@@ -348,8 +354,10 @@ void AsyncRules::complete_units(int warpgroup, std::int64_t number, UnitGroup& g
   Trace trace = trace_of(group.thread, Access::load, group.here);
   trace.agent = agent_of(AgentKind::units, warpgroup);
   trace.time = static_cast<std::uint32_t>(number);
+  judged_ = &group;
   for (const Operand& each : group.operands)
     judge(kSharedRegion, each.shared, each.bytes, {trace, &group.before, true});
+  judged_ = nullptr;
 }
 
 void AsyncRules::awaits_units(int thread, int pending) {

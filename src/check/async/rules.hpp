@@ -133,6 +133,8 @@ class AsyncRules final : public AsyncObserver {
     std::size_t shared = 0;  ///< its offset
     int count = 0;
     Arrival opened, expected, arrived, copied;  ///< the latest ones; thread -1: none
+    std::int64_t copied_phase = 0;              ///< of the latest copy
+    std::uint64_t copied_to = 0;                ///< its place in shared storage
     std::uint32_t opened_time = 0;
     bool is_published = false, is_waited_for = false, is_early_told = false;
     Arrival early;  ///< an arrival that is not ordered after the previous phase
@@ -158,6 +160,7 @@ class AsyncRules final : public AsyncObserver {
     Here here;
     AgentClock before;
     std::vector<Operand> operands;
+    std::vector<std::uint32_t> since;  ///< by thread of the warpgroup: what it does after starting
   };
   /// Of one instruction.
   struct Sums {
@@ -283,9 +286,14 @@ class AsyncRules final : public AsyncObserver {
   /// Did a thread wait for an earlier phase instead of this copy's?
   bool blame_wait(Mistake& mistake, const Trace& reader, const Trace& copy) const;
   Mistake race_of(const Trace& earlier, const Doer& doer);
+  /// Does a thread of the product that is being judged write this after it has started it?
+  bool is_after_start(const Trace& write, const Trace& product) const;
   void report(Mistake mistake, int region, std::uint64_t offset);
-  void report_gate(const Arrival& at, int number, const std::string& detail, const Arrival& other);
+  void report_gate(const Arrival& at, int number, const std::string& detail, const Arrival& other,
+                   const std::string& advice = {});
   void report_units(int thread, std::string detail, Here here, Here other, int who);
+  /// At the end of the block: bytes that no phase expects, and copies that no thread has awaited.
+  void judge_gates();
   bool explain_here(Mistake& mistake) const;
   bool explain_gates(Mistake& mistake) const;
   bool explain_arrivals(Mistake& mistake) const;
@@ -318,6 +326,7 @@ class AsyncRules final : public AsyncObserver {
   std::vector<Mine> mine_;
   std::vector<Waiting> waiting_;                          ///< by thread
   std::vector<std::map<std::int64_t, UnitGroup>> units_;  ///< by warpgroup and number
+  const UnitGroup* judged_ = nullptr;                     ///< the one that is being judged
   std::unordered_map<const void*, AgentClock> released_;
   std::vector<Nothing> nothing_;
   std::vector<std::uint16_t> told_;  ///< sites of accesses that a finding explains

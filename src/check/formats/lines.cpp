@@ -74,9 +74,9 @@ std::string github_finding(const Report& report, const Finding& f, const std::st
                         text);
 }
 
-/// The last line of both formats, after the unused suppressions.
+/// The last line of both formats, after the unused suppressions and which kernel ran instead.
 std::string ending(const Report& report) {
-  std::string out;
+  std::string out = report.remark.empty() ? "" : report.remark + "\n";
   for (const std::string& each : report.unused_suppressions)
     out += cat("unused suppression: ", each, "\n");
   return cat(out, report.kernel, ": ", summary_line(report), "\n");

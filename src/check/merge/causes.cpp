@@ -24,6 +24,16 @@ bool follows(const Finding& race, const Location& access, const Location& copy) 
          (is_same_line(race.location, copy) && is_same_line(race.other, access));
 }
 
+/// Something is in flight when the block ends; if an access meets it before, that is the finding.
+bool is_left_at_the_end(const Finding& f) {
+  return f.kind == Kind::async_never_waited ||
+         (f.kind == Kind::mma_not_awaited && f.other.line == 0);
+}
+bool is_unawaited(const Finding& f) {
+  return f.kind == Kind::async_not_waited || f.kind == Kind::bulk_not_awaited ||
+         f.kind == Kind::gate_phase || f.kind == Kind::mma_not_awaited;
+}
+
 bool is_one_cause(const Finding& first, const Finding& other) {
   if (first.memory != Memory::shared || other.memory != Memory::shared) return false;
   if (first.kind == Kind::async_not_waited && other.kind == Kind::race)
@@ -40,14 +50,13 @@ bool is_one_cause(const Finding& first, const Finding& other) {
 
 void merge_causes(Report& report) {
   std::vector<Finding> kept;
-  // A copy that is read too early is not also a copy that nobody waits for.
-  const auto is_read = [&](const Finding& copy) {
-    return copy.kind == Kind::async_never_waited &&
+  const auto is_met_before = [&](const Finding& end) {
+    return is_left_at_the_end(end) &&
            std::any_of(report.findings.begin(), report.findings.end(), [&](const Finding& each) {
-             return each.kind == Kind::async_not_waited && is_same_line(each.other, copy.location);
+             return is_unawaited(each) && is_same_line(each.other, end.location);
            });
   };
-  report.summary.errors -= static_cast<std::int64_t>(std::erase_if(report.findings, is_read));
+  report.summary.errors -= static_cast<std::int64_t>(std::erase_if(report.findings, is_met_before));
   for (Finding& finding : report.findings) {
     const auto cause = std::find_if(kept.begin(), kept.end(), [&](const Finding& first) {
       return is_one_cause(first, finding);
@@ -61,7 +70,14 @@ void merge_causes(Report& report) {
                                                : report.summary.notes);
     if (finding.kind != cause->kind) continue;
     cause->count += finding.count;
-    cause->also.push_back({finding.tensor, finding.location, finding.other});
+    const Also also{finding.tensor, finding.location, finding.other};
+    const bool is_known =
+        (finding.tensor == cause->tensor && is_same_pair(finding, *cause)) ||
+        std::any_of(cause->also.begin(), cause->also.end(), [&](const Also& each) {
+          return each.tensor == also.tensor && each.location == also.location &&
+                 each.other == also.other;
+        });
+    if (!is_known) cause->also.push_back(also);
   }
   report.findings = std::move(kept);
 }
