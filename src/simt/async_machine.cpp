@@ -40,21 +40,19 @@ void AsyncMachine::fence() {
   if (!seen_.empty()) std::memcpy(seen_.data(), shared_, shared_bytes_);
 }
 
-GateState& AsyncMachine::open(Gate* gate, int arrivals) {
-  GateState* found = find(gate);
-  if (found == nullptr) {
-    gate->word = kOpened | gates_.size();
-    found = &gates_.emplace_back();
-  }
-  const auto offset = reinterpret_cast<std::byte*>(gate) - shared_;
-  *found = {static_cast<std::size_t>(offset), arrivals, arrivals};
-  return *found;
+GateState& AsyncMachine::open(Gate* gate, int arrivals, Here here) {
+  gate->word = kOpened | gates_.size();
+  return gates_.emplace_back(GateState{offset_of(gate), arrivals, arrivals, here});
+}
+
+std::size_t AsyncMachine::offset_of(const Gate* gate) const {
+  return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(gate) - shared_);
 }
 
 GateState* AsyncMachine::find(const Gate* gate) {
   const std::uint64_t number = gate->word & 0xffffffffu;
   if ((gate->word ^ number) != kOpened || number >= gates_.size()) return nullptr;
-  return &gates_[number];
+  return gates_[number].offset == offset_of(gate) ? &gates_[number] : nullptr;
 }
 
 bool AsyncMachine::settle(GateState& gate, int arrivals, std::int64_t bytes) {
@@ -202,8 +200,8 @@ std::string AsyncMachine::text_of(const Gate* gate) const {
   if (g.missing != 0) add("lacks ", cat(g.missing, " of ", g.count, " arrivals"));
   if (g.bytes > 0) add(state.empty() ? "lacks " : "", cat(g.bytes, " bytes"));
   if (g.bytes < 0) add("has ", cat(-g.bytes, " bytes too many"));
-  return cat("gate ", number, " (byte ", g.offset, " of shared storage), whose phase ", g.phases,
-             state);
+  return cat("gate ", number, " (opened at ", g.opened.file, ":", g.opened.line, ", byte ",
+             g.offset, " of shared storage), whose phase ", g.phases, state);
 }
 
 }  // namespace tessera::detail

@@ -20,6 +20,7 @@ struct GateState {
   std::size_t offset = 0;    ///< in shared storage
   int count = 0;             ///< arrivals of each phase
   int missing = 0;           ///< of them in this phase
+  Here opened;               ///< where
   std::int64_t bytes = 0;    ///< expected, less those that came
   std::uint64_t phases = 0;  ///< that have ended
 };
@@ -29,7 +30,8 @@ class AsyncMachine {
   AsyncMachine(std::byte* shared, std::size_t shared_bytes, int threads, ThreadOrder order,
                std::uint64_t seed);
 
-  GateState& open(Gate* gate, int arrivals);
+  /// The gate is not open yet.
+  GateState& open(Gate* gate, int arrivals, Here here);
   int number_of(const GateState& gate) const { return static_cast<int>(&gate - gates_.data()); }
   /// Null: it was not opened.
   GateState* find(const Gate* gate);
@@ -71,11 +73,13 @@ class AsyncMachine {
   /// Counts one arrival or that many bytes: true where that has ended the phase.
   static bool settle(GateState& gate, int arrivals, std::int64_t bytes);
 
-  /// What a gate lacks: "of gate 3 (byte 66560 of shared storage): phase 2 lacks 1 of 2 arrivals".
+  /// What a gate lacks: "gate 3 (opened at a.cpp:20, byte 66560 of shared storage), whose phase 2
+  /// lacks 1 of 2 arrivals".
   std::string text_of(const Gate* gate) const;
   std::byte* shared() const { return shared_; }
 
  private:
+  std::size_t offset_of(const Gate* gate) const;
   struct Mine {
     std::int64_t store_groups = 0;        ///< committed, ever
     std::vector<UnitCall> units;          ///< pending, the oldest first

@@ -22,6 +22,9 @@ std::string why_no_map(const BulkFields& f) {
     if (extent < 1) return "it is empty";
     if (extent > most_extent) return cat("an extent of ", extent, " is more than ", most_extent);
   }
+  if (f.inner_stride != 1)
+    return cat("neighbours in its rows, along the tile's contiguous mode, are ", f.inner_stride,
+               " elements apart and not 1");
   if (f.stride_bytes % piece != 0)
     return cat("its rows are ", f.stride_bytes, " bytes apart, which is no multiple of 16");
   if (f.stride_bytes >= most_stride)

@@ -32,8 +32,9 @@ void require_multiple(State& s, int thread, std::uint32_t at, std::size_t of, co
               cat("a multiple of ", of, " bytes"), cat("byte ", at),
               "use a UnitTile as it is aligned in Shared", BlockFault::Kind::misaligned);
 }
-constexpr std::size_t kCopiedLine = 128;  // PTX ISA, cp.async.bulk.tensor
-constexpr int kChunk = 16;                // bytes: see tile_from()
+constexpr std::size_t kCopiedLine = 128;     // PTX ISA, cp.async.bulk.tensor
+constexpr int kMostCounted = (1 << 20) - 1;  // PTX ISA 9.7.13.15: arrivals, bytes of a phase
+constexpr int kChunk = 16;                   // bytes: see tile_from()
 }  // namespace
 
 void BlockScheduler::State::require_box(int thread, const BulkFields& f, int x,
@@ -97,11 +98,14 @@ std::uint32_t CpuAsync::address(const void* address) const {
 
 void CpuAsync::open(Gate* gate, int arrivals, Here here) const {
   BlockScheduler::State& s = scheduler_.state();
-  if (arrivals < 1)
-    s.misused(thread_, here, "a gate counts no arrivals", "at least 1", cat(arrivals),
-              "a phase ends when all have arrived", BlockFault::Kind::gate_misused);
+  if (arrivals < 1 || arrivals > kMostCounted)
+    s.misused(thread_, here, "a gate cannot count that many arrivals", cat("1 to ", kMostCounted),
+              cat(arrivals), "a phase ends when all have arrived", BlockFault::Kind::gate_misused);
   AsyncMachine& machine = s.async();
-  const GateState& opened = machine.open(gate, arrivals);
+  if (machine.find(gate) != nullptr)
+    s.misused(thread_, here, "a gate is opened that is open", "open_gate() once in each block", {},
+              "go on with its next phase; a Turn counts them", BlockFault::Kind::gate_misused);
+  const GateState& opened = machine.open(gate, arrivals, here);
   if (s.task.async != nullptr)
     s.task.async->opens(thread_, machine.number_of(opened), opened.offset, arrivals, here);
 }
@@ -116,6 +120,10 @@ void CpuAsync::arrive(Gate* gate, Here here) const { arrive_with(gate, 0, here);
 void CpuAsync::arrive_with(Gate* gate, int bytes, Here here) const {
   BlockScheduler::State& s = scheduler_.state();
   GateState& found = s.gate_of(thread_, gate, here);
+  if (bytes < 0 || bytes > kMostCounted)
+    s.misused(thread_, here, "a phase of a gate cannot expect that many bytes",
+              cat("0 to ", kMostCounted), cat(bytes), "take bytes_of(tiles...) of its copies",
+              BlockFault::Kind::gate_misused);
   // Executing deferred copies may end the phase.
   while (found.missing == 0 && s.carry_out_one()) {
   }

@@ -46,6 +46,20 @@ TEST(BulkMap, OfSlicesOfC) {
   EXPECT_EQ(floats.type, BulkType::f32);
 }
 
+TEST(BulkMap, OfElementsThatAreApartIsRefused) {
+  const auto refusal_of = [](const BulkFields& fields) {
+    return refusal([&] { software_map(fields); }, Category::argument);
+  };
+  EXPECT_THAT(refusal_of(bulk_fields<Halves::KMajor>(memory, 1000, 500, 1008, 2)),
+              HasSubstr("are 2 elements apart"));
+  EXPECT_THAT(refusal_of(bulk_fields<Halves::KMajor>(memory, 1000, 500, 1, 1008)),
+              HasSubstr("are 1008 elements apart"));
+  EXPECT_THAT(refusal_of(bulk_fields<Halves::MnMajor>(memory, 1000, 500, 504, 1)),
+              HasSubstr("are 504 elements apart"));
+  EXPECT_EQ(why_no_map(bulk_fields<Halves::KMajor>(memory, 1000, 1, 8, 77)), "");
+  EXPECT_EQ(why_no_map(bulk_fields<Halves::MnMajor>(memory, 1, 500, 77, 8)), "");
+}
+
 TEST(BulkMap, OfF32ForUnitsRoundsToTf32) {
   using Floats = OperandTile<float, 128, 32>;
   const auto operand = bulk_operand<Floats>(software_map, memory, 10, 20, 20, 1);

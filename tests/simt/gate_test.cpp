@@ -139,6 +139,41 @@ TEST(Gate, MoreArrivalsThanItCountsAreTold) {
               HasSubstr("more arrivals at a gate than it counts"));
 }
 
+/// Opens a gate so often, with this count, and expects so many bytes.
+struct OpensAndExpects {
+  static constexpr Dim3 block{32};
+  struct Shared {
+    Gate gate, other;
+  };
+  int times, count, bytes;
+  TESSERA_KERNEL void operator()(auto t) const {
+    auto& s = shared<Shared>(t);
+    if (t.thread != 0) return;
+    open_gate(t, s.other, 1);
+    for (int i = 0; i < times; ++i) open_gate(t, s.gate, count);
+    expect(t, s.gate, bytes);
+  }
+};
+
+TEST(Gate, ImpossibleCountsAndASecondOpeningAreTold) {
+  constexpr int most = (1 << 20) - 1;
+  const auto opens = [](int times, int count, int bytes) {
+    launch(Dim3{3}, OpensAndExpects{times, count, bytes});  // the next block opens them anew
+  };
+  opens(1, 1, 0);
+  opens(1, most, most);
+  const auto refused = [&](int times, int count, int bytes) {
+    return refusal([&] { opens(times, count, bytes); }, Category::kernel);
+  };
+  EXPECT_THAT(refused(2, 1, 0), HasSubstr("a gate is opened that is open"));
+  for (const int count : {0, -1, most + 1})
+    EXPECT_THAT(refused(1, count, 0), AllOf(HasSubstr("cannot count that many arrivals"),
+                                            HasSubstr("1 to 1048575"), HasSubstr(cat(count))));
+  for (const int bytes : {-1, most + 1})
+    EXPECT_THAT(refused(1, 1, bytes),
+                AllOf(HasSubstr("cannot expect that many bytes"), HasSubstr(cat(bytes))));
+}
+
 struct WaitAtClosed {
   static constexpr Dim3 block{32};
   struct Shared {

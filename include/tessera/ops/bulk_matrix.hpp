@@ -25,7 +25,7 @@ constexpr BulkType bulk_type() {
 enum class Rounding : std::uint8_t { none, tf32 };
 
 /// The map for copies between UnitTiles like Tile and a matrix (rows,cols) of any strides, where
-/// the stride along the tile's contiguous mode is 1 or irrelevant.
+/// the stride along the tile's contiguous mode is 1 or irrelevant; other matrices have no map.
 template <class Tile>
 BulkFields bulk_fields(const void* data, index_t rows, index_t cols, index_t row_stride,
                        index_t col_stride, Rounding rounding = Rounding::none) {
@@ -42,7 +42,8 @@ BulkFields bulk_fields(const void* data, index_t rows, index_t cols, index_t row
                .extent = {inner, outer},
                .stride_bytes = stride,
                .box = {k ? Box::cols : Box::rows, k ? Box::rows : Box::cols},
-               .swizzle = Tile::mode};
+               .swizzle = Tile::mode,
+               .inner_stride = inner == 1 ? 1 : (k ? col_stride : row_stride)};
   return f;
 }
 

@@ -23,6 +23,7 @@ struct BulkFields {
   std::int64_t stride_bytes = 0;  ///< bytes from one row to the next
   int box[2] = {};                ///< in elements
   SwizzleMode swizzle = SwizzleMode::none;
+  std::int64_t inner_stride = 1;  ///< in elements, within a row: only 1 is possible
 };
 
 /// A map as a kernel argument: the driver's 128 bytes, or the same fields for the CPU engine.
