@@ -10,6 +10,7 @@
 #include "shell/json_text.hpp"
 #include "shell/table.hpp"
 #include "shell/wrap.hpp"
+#include "tessera/check/format.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::inspect {
@@ -69,9 +70,11 @@ std::string heading(const Explained& e) {
   if (r.launches.size() > 1)
     out += fmt::format("the launches of {} kernels together: --launch explains one\n",
                        r.launches.size());
-  if (!r.summary.clean)
-    out += fmt::format("NOT clean: {} errors, {} warnings; 'tessera check {}' lists them\n",
-                       r.summary.errors, r.summary.warnings, r.kernel);
+  if (!r.summary.clean) {
+    out += fmt::format("{}; 'tessera check' with the same options lists them\n",
+                       check::summary_line(r));
+    if (!r.findings.empty()) out += fmt::format("  {}\n", r.findings.front().problem);
+  }
   return out;
 }
 

@@ -15,8 +15,8 @@ namespace {
 
 constexpr double kSms = kHopperMultiprocessors, kClock = 1.75e9, kUnitClock = 1.6e9;  // under load
 constexpr double kMemory = 3.97e12, kL2 = 7.9e12;  // bytes a second
-constexpr double kLaunch = 2.5e-6;  // where the host does not delay it
-constexpr double kFill = 1500, kEpilogue = 1000;  // clocks: of the first tiles, of each tile of C
+constexpr double kLaunch = 2.5e-6;                 // where the host does not delay it
+constexpr double kFill = 1500, kEpilogue = 1000;   // clocks: of the first tiles, of each tile of C
 
 double blocks(index_t extent, int tile) {
   return static_cast<double>(ceil_div(extent, index_t{std::max(tile, 1)}));

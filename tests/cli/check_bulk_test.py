@@ -97,6 +97,15 @@ class Bulk(harness.CommandTest):
         self.assertIn("a100 has no bulk copies", self.tessera("check", "bulk_tiled", "--device", "a100", "--json").json["findings"][0]["problem"])
         self.succeeds("check", "warpgroup", *legal, "--device", "h100")
         self.succeeds("check", "warpgroup", "--device", "a100")  # tensor_core runs
+        explained = self.succeeds("explain", "warpgroup", "--dtype", "bf16", "-m", 64, "-n", 64, "-k", 64, "--device", "a100").out
+        self.assertIn("NOT clean: 1 error", explained)
+        self.assertIn("a100 has no bulk copies, gates and matrix units of warpgroups (sm_90a)", explained)
+
+    def test_which_kernel_runs_instead_is_said_in_every_format_of_lines(self):
+        for form in ("gcc", "github"):
+            lines = self.succeeds("check", "warpgroup", "-m", 32, "-n", 32, "-k", 32, "--format", form).out.splitlines()
+            self.assertRegex(lines[-2], "^warpgroup: tensor_core takes its place. B: K is not contiguous")
+            self.assertRegex(lines[-1], "^tensor_core: clean: ")
 
     def test_types_are_named_as_in_other_commands(self):
         for dtype in ("i8", "i8:i32", "i8:i8:i32"):
