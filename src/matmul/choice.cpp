@@ -112,13 +112,16 @@ Choice choose_on_cuda(const Problem& p, int asked_parts, const Device& device) {
   if (in_16_bits(p.in)) {
     if (!has_units || !why_no_bulk_operands(p, nullptr, nullptr).empty())
       return taking("tensor_core", "matrix units: 16-bit elements, sums in f32");
-    // Of 64 rows or columns a larger tile would be half empty.
-    const std::size_t tile = small <= 64                ? 4
-                             : blocks(128, 192) >= 2000 ? 1
-                             : blocks(128, 256) >= 256  ? 0
-                             : blocks(128, 128) >= 200  ? 2
-                             : blocks(128, 64) >= 100   ? 3
-                                                        : 4;
+    // Of 64 rows or columns a larger tile would be half empty; of 100 to 132 tiles each
+    // multiprocessor has at most one.
+    const index_t largest = blocks(128, 256);
+    const bool is_one_round = largest >= 100 && largest <= kHopperMultiprocessors;
+    const std::size_t tile = small <= 64                      ? 4
+                             : blocks(128, 192) >= 2000       ? 1
+                             : largest >= 256 || is_one_round ? 0
+                             : blocks(128, 128) >= 200        ? 2
+                             : blocks(128, 64) >= 100         ? 3
+                                                              : 4;
     return choose_parts(
         p, taking("warpgroup", "a warpgroup's matrix units: 16-bit elements, sums in f32", tile),
         asked_parts, device);

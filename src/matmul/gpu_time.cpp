@@ -15,8 +15,10 @@ namespace {
 
 constexpr double kSms = kHopperMultiprocessors, kClock = 1.75e9, kUnitClock = 1.6e9;  // under load
 constexpr double kMemory = 3.97e12, kL2 = 7.9e12;  // bytes a second
+constexpr double kCopies = 13.5e12;                // from L2, where neighbours read the same tiles
 constexpr double kLaunch = 2.5e-6;                 // where the host does not delay it
-constexpr double kFill = 1500, kEpilogue = 1000;   // clocks: of the first tiles, of each tile of C
+constexpr double kFill = 1500;                     // clocks of the first tiles
+constexpr double kEpilogueBytes = 18;              // of C that a multiprocessor stores in a clock
 
 double blocks(index_t extent, int tile) {
   return static_cast<double>(ceil_div(extent, index_t{std::max(tile, 1)}));
@@ -53,22 +55,38 @@ double clocks_on_cores(const Problem& p, const Candidate& who) {
   return kFill + rounds * resident * bm * bn * static_cast<double>(p.K) / 128 * each;
 }
 
-/// The clocks in which L2 gives a multiprocessor these bytes.
-double clocks_of_l2(double bytes) { return bytes / (kL2 / kSms / kUnitClock); }
+/// The clocks in which bulk copies bring a multiprocessor these bytes, which blocks of so many
+/// tiles of C read.
+double clocks_of_copies(double bytes, double readers) {
+  return bytes / ((readers > 1 ? kCopies : kL2) / kSms / kUnitClock);
+}
 
 /// Of a warpgroup's instruction of 64 rows, for 32 bytes of K: its products, or its reads of shared
 /// memory at 128 bytes a clock.
 double clocks_of_unit(int n) { return std::max(n / 2.0, (64 * 32 + n * 32) / 128.0); }
 
+/// Of f8, for 32 bytes of K: threads add the sums of a tile while no product runs, but in large
+/// tiles only those of its last part.
+double clocks_of_adding(const Problem& p, const TileShape& t) {
+  if (p.in != DType::f8e4m3 && p.in != DType::f8e5m2) return 0;
+  const int sums = t.wm * t.bn / 128;  // of a thread
+  return sums > 64 ? t.wm == t.bm ? 25 : 0 : 12 + sums / 2.0;
+}
+
 double clocks_on_warpgroups(const Problem& p, const TileShape& t) {
   const int down = std::max(t.cm, 1), across = std::max(t.cn, 1);
-  const double tiles = blocks(p.M, t.bm * down) * down * blocks(p.N, t.bn * across) * across;
+  const double tiles_down = blocks(p.M, t.bm * down) * down;
+  const double tiles_across = blocks(p.N, t.bn * across) * across;
   const double depths = static_cast<double>(p.K) * size_of(p.in) / 32;
-  const double units = t.bm / 64.0 * clocks_of_unit(t.bn) * (size_of(p.in) == 1 ? 1.1 : 1);
-  const double l2 = clocks_of_l2((double(t.bm) / across + double(t.bn) / down) * 32);
+  const double together = down * across > 1 ? 1.03 : 1;  // blocks of a cluster await each other
+  const double units = t.bm / 64.0 * clocks_of_unit(t.bn) * together;
+  const double copies = clocks_of_copies(double(t.bm) / across * 32, tiles_across) +
+                        clocks_of_copies(double(t.bn) / down * 32, tiles_down);
+  const double each = std::max(units, copies) + clocks_of_adding(p, t);
+  const double epilogue = t.bm * t.bn * static_cast<double>(size_of(p.out)) / kEpilogueBytes;
   // Warpgroups that own whole tiles alternately store one while the other is multiplied.
-  const double epilogue = t.wm == t.bm ? 0 : kEpilogue;
-  return kFill + std::ceil(tiles / kSms) * (depths * std::max(units, l2) + epilogue);
+  const double rounds = std::ceil(tiles_down * tiles_across / kSms);
+  return kFill + rounds * depths * each + (t.wm == t.bm ? 1 : rounds) * epilogue;
 }
 
 double clocks_of_tensor_core(const Problem& p, const TileShape& t) {

@@ -116,8 +116,9 @@ TEST_F(CudaPlan, ProductsOf16BitsTakeWarpgroupsWhereBulkCopiesReadTheOperands) {
   };
   EXPECT_EQ(chosen("m=8192 n=8192 k=8192 in=bf16"), "warpgroup 128x192/128x192");
   EXPECT_EQ(chosen("m=4096 n=4096 k=4096 in=f16"), "warpgroup 128x256/64x256");
-  EXPECT_EQ(chosen("m=2048 n=2048 k=2048 in=f16"), "warpgroup 128x128/128x128");
-  EXPECT_EQ(chosen("m=1024 n=1024 k=1024 in=bf16"), "warpgroup 128x64/64x64");
+  EXPECT_EQ(chosen("m=2048 n=2048 k=2048 in=f16"), "warpgroup 128x256/64x256");
+  EXPECT_EQ(chosen("m=3072 n=1920 k=2048 in=f16"), "warpgroup 128x128/128x128");
+  EXPECT_EQ(chosen("m=1024 n=1024 k=1024 in=f16"), "warpgroup 128x64/64x64");
   EXPECT_EQ(chosen("m=65 n=72 k=4096 in=bf16 out=f32"), "warpgroup 64x64/64x64");
   EXPECT_EQ(chosen("m=64 n=64 k=4096 in=bf16 out=f32"), "warpgroup 64x64/64x64");
   EXPECT_EQ(chosen("m=64 n=28672 k=4096 in=bf16 b=1:4096"), "warpgroup 64x64/64x64");
@@ -160,15 +161,15 @@ TEST_F(CudaPlan, TuningHasCandidatesForEveryTypeTheLikeliestFirst) {
     for (const auto& each : all) out.push_back(cat(each.algorithm, " ", to_string(each.tile)));
     return out;
   };
-  EXPECT_EQ(candidates("m=4096 n=4096 k=4096 in=bf16").at(0), "warpgroup 128x256/64x256/2x1");
+  EXPECT_EQ(candidates("m=4096 n=4096 k=4096 in=bf16").at(0), "warpgroup 128x128/128x128");
   EXPECT_LE(candidates("m=4096 n=4096 k=4096 in=bf16").size(), 8u) << "others have no chance";
   EXPECT_EQ(candidates("m=4096 n=4096 k=4096").at(0), "bulk_tiled 256x128x32/16x8");
   EXPECT_EQ(candidates("m=1024 n=1024 k=1024").at(0), "bulk_tiled 64x64x32/8x4");
   EXPECT_EQ(candidates("m=4096 n=4096 k=4096 in=f64").at(0), "tensor_core 128x128x16/64x32");
   EXPECT_THAT(candidates("m=1 n=4096 k=4096 in=bf16 b=1:4096").at(0),
               ::testing::StartsWith("thin "));
-  EXPECT_EQ(candidates("m=4096 n=4096 k=4096 in=f8e4m3 out=f32 b=1:4096").size(), 3u);
-  EXPECT_EQ(candidates("m=4096 n=4096 k=4096 in=i8 out=i32 b=1:4096").size(), 3u);
+  EXPECT_EQ(candidates("m=4096 n=4096 k=4096 in=f8e4m3 out=f32 b=1:4096").size(), 6u);
+  EXPECT_EQ(candidates("m=4096 n=4096 k=4096 in=i8 out=i32 b=1:4096").size(), 7u);
 }
 
 TEST_F(CudaPlan, WhatRunsOnCpusOnlyIsRefusedWithTheReason) {

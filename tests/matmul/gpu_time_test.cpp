@@ -4,6 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "matmul/refusal.hpp"
+#include "tessera/matmul/plan.hpp"
+
 namespace tessera::detail {
 namespace {
 
@@ -16,6 +23,19 @@ Problem square(index_t side, DType type = DType::f32) {
           .a = {side, 1},
           .b = {side, 1},
           .c = {side, 1}};
+}
+
+/// Those of bench/results/gpu on an H200.
+std::vector<TunedProduct> measured_products() {
+  const auto source = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+  std::vector<TunedProduct> out;
+  for (const auto& file : std::filesystem::directory_iterator(source / "bench/results/gpu")) {
+    if (!file.path().filename().string().ends_with("nvidia-h200-tuning.txt")) continue;
+    std::ifstream in(file.path());
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    for (const TunedProduct& each : parse_tuning(text).products) out.push_back(each);
+  }
+  return out;
 }
 
 double tflops(const Problem& p, const char* algorithm, const char* tile) {
@@ -37,12 +57,37 @@ TEST(GpuTime, IsThatOfMeasuredProducts) {
   near(tflops(square(4096), "tensor_core", "128x128x32/64x64"), 144);
 }
 
+/// With a tile as the ladder has it, not as it is written.
+double seconds_of(const Problem& p, Candidate who) {
+  who.tile = resolve_tile(find_algorithm(who.algorithm).tiles_of(p.in), who.tile);
+  return modelled_seconds(p, who);
+}
+
+/// Of products of some microseconds the launch decides.
+TEST(GpuTime, OrdersTheTilesOfAWarpgroupAsTheyWereMeasured) {
+  int compared = 0;
+  for (const TunedProduct& each : measured_products()) {
+    if (each.best.algorithm != "warpgroup" || each.seconds < 2e-5) continue;
+    const double best = seconds_of(each.problem, each.best);
+    EXPECT_NEAR(best / each.seconds, 1, 0.15) << to_string(each.problem);
+    for (const SlowerCandidate& other : each.slower) {
+      const double times = seconds_of(each.problem, other.who) / best;
+      EXPECT_NEAR(times / other.times, 1, 0.08)
+          << to_string(each.problem) << " in " << to_string(other.who.tile) << ": measured at "
+          << other.times << " of the best time, modelled at " << times;
+      ++compared;
+    }
+  }
+  EXPECT_GE(compared, 10);
+}
+
 TEST(GpuTime, TakesLargeTilesForLargeProductsAndSmallOnesForSmall) {
   const auto of = [](index_t side, const char* tile) {
-    return modelled_seconds(square(side, DType::bf16), {"warpgroup", parse_tile(tile)});
+    return seconds_of(square(side, DType::bf16), {"warpgroup", parse_tile(tile)});
   };
-  EXPECT_LT(of(8192, "128x256/64x256"), of(8192, "128x128/128x128"));
-  EXPECT_LT(of(8192, "128x256/64x256/2x1"), of(8192, "128x256/64x256"));
+  EXPECT_LT(of(4096, "128x128/128x128"), of(4096, "128x128/64x128/2x1"));
+  EXPECT_LT(of(8192, "128x128/128x128"), of(8192, "128x64/64x64"));
+  EXPECT_LT(of(8192, "128x256/64x256"), of(8192, "64x64/64x64"));
   EXPECT_LT(of(1024, "128x64/64x64"), of(1024, "128x256/64x256"));
   EXPECT_LT(tflops(square(8192, DType::bf16), "warpgroup", "128x256/64x256/2x1"), 989);
   EXPECT_LT(tflops(square(4096, DType::bf16), "thin", "64x64"), 400);
