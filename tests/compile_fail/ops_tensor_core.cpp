@@ -1,4 +1,4 @@
-// expect: there is no matrix instruction of this shape and type: f64 16x8x16, f32 (as TF32) 16x8x4 and 16x8x8, f16 and bf16 16x8x8 and 16x8x16 with f32 sums, f8 16x8x32 with f32 sums, i8 and u8 16x8x32 with i32 sums; for warps of 64 lanes f32 16x16x4, f16 and bf16 16x16x16 and 32x32x8 with f32 sums
+// expect: there is no matrix instruction of this shape and type: f64 16x8x8 and 16x8x16, f32 (as TF32) 16x8x4 and 16x8x8, f16 and bf16 16x8x8 and 16x8x16 with f32 sums, f8 16x8x32 with f32 sums, i8 and u8 16x8x32 with i32 sums; for warps of 64 lanes f32 16x16x4, f16 and bf16 16x16x16 and 32x32x8 with f32 sums
 // expect: a matrix instruction runs on warps of as many lanes as it has: square shapes need a kernel that declares warp = 64, on the CPU engine; all others 32 lanes
 #include "tessera/ops/tensor_core.hpp"
 #include "tessera/simt/launch.hpp"

@@ -57,7 +57,7 @@ def expected(arch, kernel, tile, element):
     if kernel in UNTILED:
         return []
     if kernel == "TensorCoreTiled" and name == "f64":
-        return [rf"mma\.sync\.aligned\.{'m8n8k4' if arch == 'sm_80' else 'm16n8k16'}\.row\.col\.f64\.f64\.f64\.f64"]
+        return [rf"mma\.sync\.aligned\.{'m8n8k4' if arch == 'sm_80' else 'm16n8k8'}\.row\.col\.f64\.f64\.f64\.f64"]
     if kernel == "TensorCoreTiled":
         sums, operands = UNIT_TYPES[name].split(".", 1)
         return [rf"mma\.sync\.aligned\.m16n8k{32 // size}\.row\.col\.{sums}\.{operands}\.{sums}"] \
@@ -127,6 +127,17 @@ def units_apart(cubin_file):
         runs = machine_code.unit_runs(instructions)
         if not runs or any(run % together != 0 for run in runs):
             found.append(f"{cubin_file.name}: {mangled[:120]}: runs of {runs} matrix instructions, {together} belong together")
+    return found
+
+
+def waits_for_addresses(cubin_file):
+    """Kernels of f64 with much work between their matrix instructions, each of which takes 32 clocks: only where tiles are loaded, twice."""
+    found = []
+    for mangled, (instructions, _) in machine_code.functions(machine_code.listing(cubin_file)).items():
+        units = [i for i, each in enumerate(instructions) if machine_code.operation(each).startswith("DMMA")]
+        gaps = [later - earlier for earlier, later in zip(units, units[1:])]
+        if units and sum(gap > 24 for gap in gaps) > 2:
+            found.append(f"{cubin_file.name}: {mangled[:120]}: {gaps} instructions from one matrix instruction to the next")
     return found
 
 
@@ -296,6 +307,8 @@ def main():
             failures += assembler_notes(nvcc, build / "machine_code" / f"{file.stem}.compute_90a.ptx")
             if machine_code.disassembler():
                 failures += units_apart(build / "machine_code" / f"{file.stem}.compute_90a.cubin")
+    if machine_code.disassembler():
+        failures += waits_for_addresses(build / "machine_code/cuda_tensor_core.compute_90a.cubin")
     failures += not_as_shown(source, nvcc, kernels)
     there = {(each.arch, each.kernel, each.element[0]) for each in kernels if each.kernel not in HELPERS}
     wanted = {(arch, kernel, name) for arch in ("sm_80", "sm_90a") for kernel in KERNELS for name in BUILT_FOR.get(kernel, TYPES)}

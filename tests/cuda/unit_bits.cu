@@ -168,6 +168,7 @@ void compare_warp(std::vector<UnitReport>& out, int tiles) {
   compare<U, std::int8_t, int, 32>(out, "mma 16x8x32 s8", tiles);
   compare<U, std::uint8_t, int, 32>(out, "mma 16x8x32 u8", tiles);
   compare<U, double, double, 16>(out, "mma 16x8x16 f64", tiles);
+  compare<U, double, double, 8>(out, "mma 16x8x8 f64", tiles);
   if constexpr (U == MatrixUnit::sm_90) {
     compare<U, f8e4m3, float, 32>(out, "mma 16x8x32 e4m3", tiles);
     compare<U, f8e5m2, float, 32>(out, "mma 16x8x32 e5m2", tiles);

@@ -112,6 +112,7 @@ TEST(TensorCore, ATileOfAnotherShapeIsRefused) {
 
 TEST(TensorCore, EveryShapeIsExactOnSmallIntegersAndCoversItsFragments) {
   expect_exact_and_covering<double, double, MmaShape{16, 8, 16}>();
+  expect_exact_and_covering<double, double, MmaShape{16, 8, 8}>();
   expect_exact_and_covering<float, float, MmaShape{16, 8, 8}>();
   expect_exact_and_covering<float, float, MmaShape{16, 8, 4}>();
   expect_exact_and_covering<float, f16, MmaShape{16, 8, 16}>();
@@ -165,6 +166,7 @@ void expect_bits_of_the_unit() {
 
 TEST(TensorCore, SumsHaveTheBitsOfTheUnit) {
   expect_bits_of_the_unit<double, double, MmaShape{16, 8, 16}>();
+  expect_bits_of_the_unit<double, double, MmaShape{16, 8, 8}>();
   expect_bits_of_the_unit<float, float, MmaShape{16, 8, 8}>();
   expect_bits_of_the_unit<float, float, MmaShape{16, 8, 4}>();
   expect_bits_of_the_unit<float, f16, MmaShape{16, 8, 16}>();
@@ -198,6 +200,10 @@ TEST(TensorCore, KnownLanesOfTheFragments) {
   EXPECT_EQ(Double::layout_a(5, 6), 1 + 16 * 13);  // a6: row 1, column 13
   EXPECT_EQ(Double::layout_b(5, 3), 1 + 8 * 13);   // b3: k 13
   EXPECT_EQ(Double::layout_c(5, 3), 9 + 16 * 3);   // c3: row 9, column 3
+  using HalfAsDeep = TensorCore<double, double, MmaShape{16, 8, 8}>;
+  EXPECT_EQ(HalfAsDeep::layout_a(5, 1), 9 + 16 * 1);  // a1: row 9, column 1
+  EXPECT_EQ(HalfAsDeep::layout_a(5, 2), 1 + 16 * 5);  // a2: row 1, column 5
+  EXPECT_EQ(HalfAsDeep::layout_b(5, 1), 1 + 8 * 5);   // b1: k 5
 }
 
 TEST(TensorCore, KnownLanesOfTheFragmentsOf64) {

@@ -75,8 +75,8 @@ struct TensorCoreTiled {
     auto& stage = shared<Shared<T>>(t);
     const auto at = grouped_block(t.block, t.grid_dim);  // the tile of C that this block computes
     const int depth = static_cast<int>(tiles<1>(A, S.bk));
-    // (BK,BN) of B, as it is staged.
-    const auto tile_of_b = [&](int k, int col) {
+    const auto tile_of_a = [&](int k, int row) { return tile<S.bm, S.bk>(A, row, k); };
+    const auto tile_of_b = [&](int k, int col) {  // (BK,BN) of B, as it is staged
       if constexpr (b_along_k<T>) return tile<S.bn, S.bk>(transpose(B), col, k);
       else return tile<S.bk, S.bn>(B, k, col);
     };
@@ -84,40 +84,44 @@ struct TensorCoreTiled {
         moves_in_vectors<wide>(A) && moves_in_vectors<wide>(tile_of_b(0, at.col));
     // The number of leading tiles that are whole: one test, not one for each tile.
     const bool inside =
-        in_vectors && tile<S.bm, S.bk>(A, at.row, 0).is_full() && tile_of_b(0, at.col).is_full();
+        in_vectors && tile_of_a(0, at.row).is_full() && tile_of_b(0, at.col).is_full();
     const int whole = inside ? static_cast<int>(valid<1>(A) / S.bk) : 0;
-    const auto load_tile = [&](int k, int to) {  // loads tile k of A and B; nothing past the end
-      constexpr Layout by_a = row_major(threads / (S.bk / wide), S.bk / wide);
-      constexpr int row_of_b = (b_along_k<T> ? S.bk : S.bn) / wide;
-      constexpr Layout by_b = row_major(threads / row_of_b, row_of_b);
-      const auto sA = stage.a[to].view();  // (BM,BK)
-      const auto sB = stage.b[to].view();  // (BK,BN), of bytes (BN,BK)
-      if (k < whole) {
-        copy_async_with<by_a>(t, whole_vectors<wide>(tile<S.bm, S.bk>(A, at.row, k)),
-                              vectorize<1, wide>(sA));
-        copy_async_with<by_b>(t, whole_vectors<wide>(tile_of_b(k, at.col)), vectorize<1, wide>(sB));
-      } else if (k < depth) {
-        const auto gA = tile<S.bm, S.bk>(A, opaque(at.row), opaque(k));
-        const auto gB = tile_of_b(opaque(k), opaque(at.col));
-        if (in_vectors) {
-          copy_async_with<by_a>(t, vectors<wide>(gA), vectorize<1, wide>(sA));
-          copy_async_with<by_b>(t, vectors<wide>(gB), vectorize<1, wide>(sB));
-        } else {
-          copy_async(t, gA, sA);
-          copy_async(t, gB, sB);
-        }
+    constexpr int row_of_b = (b_along_k<T> ? S.bk : S.bn) / wide;
+    constexpr Layout by_a = row_major(threads / (S.bk / wide), S.bk / wide);
+    constexpr Layout by_b = row_major(threads / row_of_b, row_of_b);
+    const auto load_whole = [&](int k, int to) {  // loads tile k of A and B
+      copy_async_with<by_a>(t, whole_vectors<wide>(tile_of_a(k, at.row)),
+                            vectorize<1, wide>(stage.a[to].view()));  // (BM,BK)
+      copy_async_with<by_b>(t, whole_vectors<wide>(tile_of_b(k, at.col)),
+                            vectorize<1, wide>(stage.b[to].view()));  // (BK,BN), of bytes (BN,BK)
+    };
+    const auto load_part = [&](int k, int to) {  // the same, up to the edges
+      const auto gA = tile_of_a(opaque(k), opaque(at.row));
+      const auto gB = tile_of_b(opaque(k), opaque(at.col));
+      const auto sA = stage.a[to].view();
+      const auto sB = stage.b[to].view();
+      if (in_vectors) {
+        copy_async_with<by_a>(t, vectors<wide>(gA), vectorize<1, wide>(sA));
+        copy_async_with<by_b>(t, vectors<wide>(gB), vectorize<1, wide>(sB));
+      } else {
+        copy_async(t, gA, sA);
+        copy_async(t, gB, sB);
       }
-      commit(t);
     };
     TESSERA_NO_UNROLL
-    for (int k = 0; k < ring; ++k) load_tile(k, k);
+    for (int k = 0; k < ring; ++k) {
+      if (k < whole) load_whole(k, k);
+      else if (k < depth) load_part(k, k);
+      commit(t);
+    }
+    // The warps of one scheduler load one after the other, so that one multiplies meanwhile.
+    const bool is_second = threads > 4 * kWarpSize && t.warp / 4 % 2 == 1;
 
     const int i = t.warp / (S.bn / S.wn), j = t.warp % (S.bn / S.wn);
     typename Mma::FragmentC acc[rows][cols] = {};  // (WM,WN), fragments of (m,n)
     constexpr int steps = S.bk / mma.k;
-    // An f64 instruction takes so long that operands are there in time, and needs twice the
-    // registers; f32 lacks some for its addresses: for both, B is not loaded ahead.
-    constexpr int ahead = sizeof(T) >= 4 ? 1 : 2;
+    // f32 lacks registers for its addresses: B is not loaded ahead.
+    constexpr int ahead = sizeof(T) == 4 ? 1 : 2;
     typename Mma::FragmentA a[rows];  // (WM,k) of this step; each row is reloaded when it is used
     typename Mma::FragmentB b[ahead][cols];  // (k,WN) of this step and of the next
     const auto load_a = [&](int from, int step, int r) {
@@ -145,25 +149,30 @@ struct TensorCoreTiled {
     for (int k = 0; k < depth; ++k) {
       TESSERA_UNROLL_REGISTERS
       for (int step = 0; step < steps; ++step) {
-        const bool last = step + 1 == steps, more = !last || k + 1 < depth;
-        const int to = last ? 0 : step + 1;  // the next step, in this tile or in the following one
-        if (last && more) {
-          const int done = now;
-          now = now + 1 == ring ? 0 : now + 1;
+        // The next step is in this tile or in the following one; after the last one, operands are
+        // loaded again, unused.
+        const bool last = step + 1 == steps;
+        const int to = last ? 0 : step + 1, done = now;
+        if (last) {
+          if (k + 1 < depth) now = now + 1 == ring ? 0 : now + 1;
           wait<ring - 2>(t);  // my copies of tile k + 1 have arrived
           t.barrier();  // all threads' copies have, and tile k is in registers: its stage is free
-          if (ahead == 2) load_b(now, to, to % 2);
-          load_tile(k + ring, done);
-        } else if (more && ahead == 2) {
-          load_b(now, to, to % 2);
         }
+        if (ahead == 2) load_b(now, to, to % 2);
         TESSERA_UNROLL_REGISTERS
         for (int r = 0; r < rows; ++r) {
           TESSERA_UNROLL_REGISTERS
           for (int c = 0; c < cols; ++c) Mma::mma(t, acc[r][c], a[r], b[step % ahead][c]);  // (m,n)
-          if (more) load_a(now, to, r);
+          load_a(now, to, r);
+          if (last && k + ring < whole) {
+            if (r == 0 && !is_second) load_whole(k + ring, done);
+            if (r == rows / 2 && is_second) load_whole(k + ring, done);
+          } else if (last && r == 0 && k + ring < depth) {
+            load_part(k + ring, done);
+          }
+          if (last && r + 1 == rows) commit(t);
         }
-        if (more && ahead == 1) load_b(now, to, 0);
+        if (ahead == 1) load_b(now, to, 0);
       }
     }
     const auto gC = tile<S.bm, S.bn>(C, at.row, at.col);        // (BM,BN), clipped at the edge

@@ -1,15 +1,12 @@
 // Matrix units (tensor cores) as warp-wide operations: the lanes of a warp hold fragments of A, B
-// and C in registers
-// and multiply them together. load_a, load_b, mma and store_d are called by all lanes of a whole
-// warp, and mma by all of them at one source location.
+// and C in registers and multiply them together; fragment_layout.hpp says which lane has what.
+// load_a, load_b, mma and store_d are called by all lanes of a whole warp, and mma by all of them
+// at one source location.
 //
-// A fragment layout maps (lane, value) to the linear position (column-major) in the fragment's
-// matrix; they are Layout values. Those of 32 lanes are after PTX ISA 8.x, section 9.7.14.5 "mma";
-// those of 64 lanes after AMD's CDNA instruction sets ("MFMA"), as AMD's Matrix Instruction
-// Calculator prints them; kernels with `warp = 64` use these, on the CPU only. On a CPU the lanes
-// exchange fragments through the warp's scratch and round their inputs as the hardware does; sums
-// have the bits that an NVIDIA unit gives (unit_arithmetic.hpp says which and how). Those of 64
-// lanes are one chain of fused multiply-adds in order of k, in the accumulator's type.
+// Instructions of 64 lanes are AMD's: kernels with `warp = 64` use these, on the CPU only. On a CPU
+// the lanes exchange fragments through the warp's scratch and round their inputs as the hardware
+// does; sums have the bits that an NVIDIA unit gives (unit_arithmetic.hpp says which and how).
+// Those of 64 lanes are one chain of fused multiply-adds in order of k, in the accumulator's type.
 #pragma once
 
 #include <cstddef>
@@ -20,73 +17,14 @@
 
 #include "tessera/core/dtype.hpp"
 #include "tessera/ops/epilogue.hpp"
+#include "tessera/ops/fragment_layout.hpp"
 #include "tessera/ops/unit_arithmetic.hpp"
 #include "tessera/tensor/refused.hpp"
 #include "tessera/tensor/storage.hpp"
 
 namespace tessera {
 
-/// Extents of one matrix instruction: D (m,n) = A (m,k) * B (k,n) + C.
-struct MmaShape {
-  int m = 16, n = 8, k = 8;
-  constexpr bool operator==(const MmaShape&) const = default;
-};
-
 namespace detail {
-
-/// The warp size for an instruction of this shape: square shapes are AMD's.
-constexpr int lanes_of(MmaShape s) { return s.m == s.n ? 64 : 32; }
-
-/// (lane, value) -> row + m * column of A for 64 lanes: m lanes hold a row each, all of them the
-/// same neighbouring columns; the next m lanes hold the columns after these. B is held alike, with
-/// columns for rows.
-template <class In, MmaShape S>
-constexpr Layout fragment_of_64() {
-  constexpr int groups = 64 / S.m, values = S.k / groups;
-  return {tuple(tuple(S.m, groups), values), tuple(tuple(1, S.m * values), values > 1 ? S.m : 0)};
-}
-
-/// (lane, value) -> row + m * column of A, by the bits of one element and the depth of the
-/// instruction.
-template <class In, MmaShape S>
-constexpr Layout fragment_a() {
-  if constexpr (lanes_of(S) == 64) return fragment_of_64<In, S>();
-  else if constexpr (sizeof(In) == 8)
-    return {tuple(tuple(4, 8), tuple(2, 4)), tuple(tuple(16, 1), tuple(8, 64))};
-  else if constexpr (sizeof(In) == 4 && S.k == 4)
-    return {tuple(tuple(4, 8), 2), tuple(tuple(16, 1), 8)};
-  else if constexpr (sizeof(In) == 4)
-    return {tuple(tuple(4, 8), tuple(2, 2)), tuple(tuple(16, 1), tuple(8, 64))};
-  else if constexpr (sizeof(In) == 2 && S.k == 8)
-    return {tuple(tuple(4, 8), tuple(2, 2)), tuple(tuple(32, 1), tuple(16, 8))};
-  else if constexpr (sizeof(In) == 2)
-    return {tuple(tuple(4, 8), tuple(2, 2, 2)), tuple(tuple(32, 1), tuple(16, 8, 128))};
-  else return {tuple(tuple(4, 8), tuple(4, 2, 2)), tuple(tuple(64, 1), tuple(16, 8, 256))};
-}
-
-/// (lane, value) -> n-index + n * k-index of B.
-template <class In, MmaShape S>
-constexpr Layout fragment_b() {
-  if constexpr (lanes_of(S) == 64) return fragment_of_64<In, S>();
-  else if constexpr (sizeof(In) == 8) return {tuple(tuple(4, 8), 4), tuple(tuple(8, 1), 32)};
-  else if constexpr (sizeof(In) == 4 && S.k == 4)
-    return {tuple(tuple(4, 8), 1), tuple(tuple(8, 1), 0)};
-  else if constexpr (sizeof(In) == 4) return {tuple(tuple(4, 8), 2), tuple(tuple(8, 1), 32)};
-  else if constexpr (sizeof(In) == 2 && S.k == 8)
-    return {tuple(tuple(4, 8), 2), tuple(tuple(16, 1), 8)};
-  else if constexpr (sizeof(In) == 2)
-    return {tuple(tuple(4, 8), tuple(2, 2)), tuple(tuple(16, 1), tuple(8, 64))};
-  else return {tuple(tuple(4, 8), tuple(4, 2)), tuple(tuple(32, 1), tuple(8, 128))};
-}
-
-/// (lane, value) -> row + m * column of C and D: the same for all types.
-template <MmaShape S>
-constexpr Layout fragment_c() {
-  if constexpr (S.m == 32)
-    return {tuple(tuple(32, 2), tuple(4, 4)), tuple(tuple(32, 4), tuple(1, 8))};
-  else if constexpr (S.n == 16) return {tuple(tuple(16, 4), 4), tuple(tuple(16, 4), 1)};
-  else return {tuple(tuple(4, 8), tuple(2, 2)), tuple(tuple(32, 1), tuple(16, 8))};
-}
 
 template <class Out, class In, MmaShape S>
 constexpr bool has_instruction() {
@@ -94,7 +32,7 @@ constexpr bool has_instruction() {
   if (S == MmaShape{16, 16, 16} || S == MmaShape{32, 32, 8})
     return (std::is_same_v<In, f16> || std::is_same_v<In, bf16>)&&std::is_same_v<Out, float>;
   if (S.m != 16 || S.n != 8) return false;
-  if (std::is_same_v<In, double>) return std::is_same_v<Out, double> && S.k == 16;
+  if (std::is_same_v<In, double>) return std::is_same_v<Out, double> && (S.k == 16 || S.k == 8);
   if (std::is_same_v<In, float>) return std::is_same_v<Out, float> && (S.k == 8 || S.k == 4);
   if (std::is_same_v<In, f16> || std::is_same_v<In, bf16>)
     return std::is_same_v<Out, float> && (S.k == 16 || S.k == 8);
@@ -148,11 +86,10 @@ template <class Out, class In, MmaShape S>
 struct TensorCore {
   static_assert(
       detail::has_instruction<Out, In, S>(),
-      "there is no matrix instruction of this shape and type: f64 16x8x16, f32 (as TF32) 16x8x4 "
-      "and 16x8x8, f16 and bf16 16x8x8 and 16x8x16 with f32 sums, f8 16x8x32 with f32 sums, i8 and "
-      "u8 16x8x32 "
-      "with i32 sums; for warps of 64 lanes f32 16x16x4, f16 and bf16 16x16x16 and 32x32x8 "
-      "with f32 sums");
+      "there is no matrix instruction of this shape and type: f64 16x8x8 and 16x8x16, f32 (as "
+      "TF32) 16x8x4 and 16x8x8, f16 and bf16 16x8x8 and 16x8x16 with f32 sums, f8 16x8x32 with f32 "
+      "sums, i8 and u8 16x8x32 with i32 sums; for warps of 64 lanes f32 16x16x4, f16 and bf16 "
+      "16x16x16 and 32x32x8 with f32 sums");
   static constexpr MmaShape shape = S;
   static constexpr int lanes = detail::lanes_of(S);
   static constexpr Layout layout_a =
@@ -184,8 +121,8 @@ struct TensorCore {
     FragmentA out;
     TESSERA_UNROLL
     for (int v = 0; v < values_a; ++v) {
-      const int at = position<layout_a>(t.lane, v);
-      out.value[v] = rounded(a(at % S.m, at / S.m, here));
+      const auto at = detail::place_in<layout_a, S.m>(t.lane, v);
+      out.value[v] = rounded(a(at.mn, at.k, here));
     }
     return out;
   }
@@ -196,8 +133,8 @@ struct TensorCore {
     FragmentB out;
     TESSERA_UNROLL
     for (int v = 0; v < values_b; ++v) {
-      const int at = position<layout_b>(t.lane, v);
-      out.value[v] = rounded(b(at / S.n, at % S.n, here));
+      const auto at = detail::place_in<layout_b, S.n>(t.lane, v);
+      out.value[v] = rounded(b(at.k, at.mn, here));
     }
     return out;
   }
@@ -245,8 +182,8 @@ struct TensorCore {
     FragmentC out;
     TESSERA_UNROLL
     for (int v = 0; v < values_c; ++v) {
-      const int at = position<layout_c>(t.lane, v);
-      out.value[v] = static_cast<Out>(c(at % S.m, at / S.m, here));
+      const auto at = detail::place_in<layout_c, S.m>(t.lane, v);
+      out.value[v] = static_cast<Out>(c(at.mn, at.k, here));
     }
     return out;
   }
@@ -279,16 +216,16 @@ struct TensorCore {
       FragmentC left = d;  // the rest moves up after each value: see store_each()
       TESSERA_NO_UNROLL
       for (int v = 0; v < values_c; ++v) {
-        const int at = position<layout_c>(t.lane, v);
-        store(out, at % S.m, at / S.m, left.value[0], here);
+        const auto at = detail::place_in<layout_c, S.m>(t.lane, v);
+        store(out, at.mn, at.k, left.value[0], here);
         TESSERA_UNROLL_REGISTERS
         for (int next = 0; next + 1 < values_c; ++next) left.value[next] = left.value[next + 1];
       }
     } else {
       TESSERA_UNROLL_REGISTERS
       for (int v = 0; v < values_c; ++v) {
-        const int at = position<layout_c>(t.lane, v);
-        store(out, at % S.m, at / S.m, d.value[v], here);
+        const auto at = detail::place_in<layout_c, S.m>(t.lane, v);
+        store(out, at.mn, at.k, d.value[v], here);
       }
     }
   }
@@ -351,10 +288,6 @@ struct TensorCore {
       return x;
     }
   }
-  template <Layout L>
-  static TESSERA_HD constexpr int position(int lane, int value) {
-    return static_cast<int>(index_of<L>(lane, value));
-  }
 
   /// The lanes store their fragments of A and B into the warp's scratch, wait for each other, and
   /// compute their own elements of D. The two halves of the scratch alternate, so that one wait is
@@ -370,12 +303,12 @@ struct TensorCore {
     const Operands operands(t.warp_scratch() + t.mma_turn * half);  // (m,k), then (n,k), row-major
     t.mma_turn ^= 1;
     for (int v = 0; v < values_a; ++v) {
-      const int at = position<layout_a>(t.lane, v);
-      operands.put(at % S.m * S.k, at / S.m, a.value[v]);
+      const auto at = detail::place_in<layout_a, S.m>(t.lane, v);
+      operands.put(at.mn * S.k, at.k, a.value[v]);
     }
     for (int v = 0; v < values_b; ++v) {
-      const int at = position<layout_b>(t.lane, v);
-      operands.put(end_of_a + at % S.n * S.k, at / S.n, b.value[v]);
+      const auto at = detail::place_in<layout_b, S.n>(t.lane, v);
+      operands.put(end_of_a + at.mn * S.k, at.k, b.value[v]);
     }
     t.meet("mma", here);
 #if TESSERA_CHECK
@@ -383,17 +316,17 @@ struct TensorCore {
       detail::recorder->matrix_flops(2 * S.m * S.n * S.k / lanes, here);
 #endif
     for (int v = 0; v < values_c; ++v) {
-      const int at = position<layout_c>(t.lane, v);
-      d.value[v] = operands.sum(d.value[v], at % S.m * S.k, end_of_a + at / S.m * S.k);
+      const auto at = detail::place_in<layout_c, S.m>(t.lane, v);
+      d.value[v] = operands.sum(d.value[v], at.mn * S.k, end_of_a + at.k * S.k);
     }
   }
 };
 
-/// The instruction that a kernel uses for inputs of type In: TF32 16x8x8, f64 and half 16x8x16,
-/// bytes 16x8x32.
+/// The instruction that a kernel uses for inputs of type In: f64 and TF32 16x8x8, half 16x8x16,
+/// bytes 16x8x32. One of f64 twice as deep needs twice the registers.
 template <class In>
 struct DefaultMma {
-  static constexpr int k = sizeof(In) == 8 ? 16 : 32 / static_cast<int>(sizeof(In));
+  static constexpr int k = sizeof(In) == 8 ? 8 : 32 / static_cast<int>(sizeof(In));
   using type = TensorCore<Accumulator<In>, In, MmaShape{16, 8, k}>;
 };
 

@@ -228,7 +228,8 @@ class CudaThread : public detail::DistanceShuffles<CudaThread<Block>> {
   template <class D, class A, class B, class Mma>
   __device__ void mma(D& d, const A& a, const B& b, Mma) {
     using In = std::remove_cvref_t<decltype(a.value[0])>;
-    if constexpr (std::is_same_v<In, double>) detail::mma_sync(d.value, a.value, b.value);
+    if constexpr (std::is_same_v<In, double>)
+      detail::mma_sync<Mma::shape.k>(d.value, a.value, b.value);
     else
       detail::mma_sync<In, Mma::shape.k>(d.value, reinterpret_cast<const unsigned*>(a.value),
                                          reinterpret_cast<const unsigned*>(b.value));
