@@ -45,7 +45,13 @@ std::optional<TunedCase> Tuner::tune(const BenchCase& now,
                                      const std::vector<Candidate>& candidates) {
   TunedCase out{{problem_of(now)}, static_cast<int>(candidates.size()), {}, {}};
   bool all_measured = false;
-  std::vector<SlowerCandidate> slower;
+  std::vector<SlowerCandidate> slower;  // with their scores
+  const auto lose = [&](std::size_t staying) {
+    std::vector<SlowerCandidate> now_lost;
+    for (; runners_.size() > staying; runners_.pop_back())
+      now_lost.push_back({runners_.back().who, runners_.back().score()});
+    slower.insert(slower.begin(), now_lost.rbegin(), now_lost.rend());
+  };
   const auto faster = [](const Runner& a, const Runner& b) { return a.score() < b.score(); };
   try {
     verify(now, candidates, out);
@@ -54,21 +60,19 @@ std::optional<TunedCase> Tuner::tune(const BenchCase& now,
       for (int i = 0; i < stage.rounds; ++i) round();
       std::stable_sort(runners_.begin(), runners_.end(), faster);
       const double best = runners_.front().score();
-      if (!all_measured) {
-        for (const Runner& each : runners_) slower.push_back({each.who, each.score() / best});
-        slower.erase(slower.begin());
-      }
       all_measured = true;
-      std::erase_if(runners_,
-                    [&](const Runner& each) { return each.score() > best * stage.slower; });
-      runners_.resize(std::min(runners_.size(), stage.most));
+      std::size_t staying = 0;
+      while (staying < std::min(runners_.size(), stage.most) &&
+             runners_[staying].score() <= best * stage.slower)
+        ++staying;
+      lose(staying);
       if (runners_.size() == 1) break;
     }
   } catch (const TimeIsOver&) {
   }
   device_.unload();
   if (!all_measured) return std::nullopt;
-  const Runner& best = *std::min_element(runners_.begin(), runners_.end(), faster);
+  const Runner best = *std::min_element(runners_.begin(), runners_.end(), faster);
   TunedProduct& product = out.product;
   product.best = best.who;
   product.seconds = median(best.seconds);
@@ -79,7 +83,11 @@ std::optional<TunedCase> Tuner::tune(const BenchCase& now,
     if (product.peer.empty() || seconds < product.peer_seconds)
       product.peer = peer.who.algorithm, product.peer_seconds = seconds;
   }
-  std::erase_if(slower, [&](const SlowerCandidate& each) { return each.who == product.best; });
+  lose(0);
+  std::erase_if(slower, [&](const SlowerCandidate& each) { return each.who == best.who; });
+  for (SlowerCandidate& each : slower) each.times = std::max(1.0, each.times / best.score());
+  std::stable_sort(slower.begin(), slower.end(),
+                   [](const auto& a, const auto& b) { return a.times < b.times; });
   slower.resize(std::min(slower.size(), kSlowerKept));
   product.slower = std::move(slower);
   return out;
