@@ -66,7 +66,8 @@ def stages(puzzle, text):
 def drawing(puzzle, name, arguments):
     named = dict(each.split("=", 1) for each in arguments if re.match(r"\w+=", each))
     plain = [each for each in arguments if not re.match(r"\w+=", each)]
-    return DRAWINGS[name](Launch(puzzle.text("solution")["answer"]["cases"][0]), *plain, **named).svg()
+    first = puzzle.text("solution")["answer"]["cases"][0]
+    return DRAWINGS[name](Launch(first) if "launch" in first else None, *plain, **named).svg()
 
 
 def picture(puzzle, section):
