@@ -62,7 +62,7 @@ MACRO = re.compile(r"^ *# *define (\w+)", re.M)
 RULES = ((CONSTANT, "k[A-Z][A-Za-z0-9]*|dynamic", "a constant is kPascal, but for the layouts' dynamic"),
          (TYPE, r"[A-Z][A-Za-z0-9]*|CU\w+_st|tessera_\w+", "a type is PascalCase, but for the handles that CUDA and tessera.h declare"),
          (FUNCTION, "[a-z][a-z0-9_]*", "a function is snake_case"),
-         (MACRO, "TESSERA_[A-Z0-9_]+", "a macro begins with TESSERA_"))
+         (MACRO, "TESSERA_([A-Z0-9_]+|BY_[a-z0-9]+)", "a macro is TESSERA_UPPER, but for a pasted TESSERA_BY_ and a word of a list"))
 
 
 def misnamed(text):
