@@ -8,7 +8,7 @@ using namespace tessera;
 constexpr auto shape = sizeof(TensorCore<float, float, MmaShape{8, 8, 8}>);          // refused
 constexpr auto depth = sizeof(TensorCore<float, f16, MmaShape{16, 8, 32}>);          // refused
 constexpr auto sums = sizeof(TensorCore<f16, f16, MmaShape{16, 8, 16}>);             // refused
-constexpr auto no_doubles = sizeof(TensorCore<double, double, MmaShape{16, 8, 8}>);  // refused
+constexpr auto no_doubles = sizeof(TensorCore<double, double, MmaShape{16, 8, 4}>);  // refused
 constexpr auto square = sizeof(TensorCore<float, float, MmaShape{16, 16, 8}>);       // refused
 
 template <class Mma, int Warp>

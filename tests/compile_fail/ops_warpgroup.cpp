@@ -6,6 +6,7 @@
 // expect: both operands have the same depth
 // expect: only 16-bit operands may be MN-major
 // expect: the unit is one of these types
+// expect: whole parts of 64 rows
 // expect: an operand's instructions begin at equal distances: rows of up to 128 bytes
 #include "tessera/core/small_float.hpp"
 #include "tessera/ops/warpgroup.hpp"
@@ -40,4 +41,8 @@ void use_6(Thread& t) {
   multiply<WarpgroupUnit<float, float, float, 64, 64>>(t, floats, across);  // refused
   multiply<WarpgroupUnit<float, f16, f16, 64, 64>>(t, wide, wide);          // refused
   multiply<WarpgroupUnit<float, bf16, bf16, 64, 64>>(t, panels, panels);    // refused
+}
+using Sums = WarpgroupUnit<float, bf16, bf16, 64, 64>;
+void use_7(Sums::Fragment& sums, WarpgroupUnit<float, bf16, bf16, 64, 48>::Fragment& more) {
+  Sums::add<WarpgroupUnit<float, bf16, bf16, 64, 48>>(sums, more, 0, 0);  // refused
 }

@@ -60,6 +60,7 @@ def sentences(text):
 
 # What no program can reach, since the instructions that exist are few enough; and what only Clang meets, when it compiles for a GPU.
 UNREACHABLE = {"both operands of a matrix instruction fit into half of the warp's scratch",
+               "a lane's values are at the same distances in every lane",
                "a value that is given to a GPU is aligned to 8 bytes or less",
                "this kernel exchanges values between the lanes of a warp, which OpenCL does not have: use shared storage and barriers, or run "
                "it on cpu, checked or cuda"}

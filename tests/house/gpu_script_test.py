@@ -46,7 +46,8 @@ class GpuScript(GpuMachine):
         cells = [f"{part}-{each}" for each in ("bf16-4096", "f32-4096", "f32-2048", "f32-1024", "bf16-2048", "bf16-1024",
                                                "f8e4m3-4096-NT", "i8-4096-NT", "bf16-16x4096x4096-NT", "bf16-64x28672x4096-NT", "f64-4096",
                                                "f16-4096") for part in ("tune", "bench")]
-        cells += [fX
+        cells += [f"bench-{each}" for each in ("tf32-4096-NT", "bf16-4096-NT", "bf16-64x512x512x512", "bf16-thin", "f8e4m3-thin")]
+        cells += ["tune-bf16-8192", "bench-bf16-8192", "bench-f32-8192"]
         steps = [*primitives, "unit_bits", "tests", *cells, "python", "ladder", "counters", "truth", "memcheck", "racecheck", "initcheck",
                  "synccheck"]
         self.assertEqual([(record["step"], record["status"]) for record in self.records()], [(step, "good") for step in steps])

@@ -86,7 +86,8 @@ constexpr bool lanes_and_values_add_up() {
 /// distances: their accesses need one address.
 template <Layout L, int Rows>
 TESSERA_HD constexpr PlaceInFragment place_in(int lane, int value) {
-  static_assert(lanes_and_values_add_up<L, Rows>());
+  static_assert(lanes_and_values_add_up<L, Rows>(),
+                "a lane's values are at the same distances in every lane");
   const int first = static_cast<int>(index_of<L>(lane, 0));
   const int next = static_cast<int>(index_of<L>(0, value));
   return {first % Rows + next % Rows, first / Rows + next / Rows};
