@@ -43,7 +43,7 @@ __global__ void multiply_by_warp(const In* A, const In* B, const Out* C, Out* D)
       const int at = static_cast<int>(index_of<layout_c>(lane, v));
       d.value[v] = C[at % 16 * 8 + at / 16];
     }
-    if constexpr (sizeof(In) == 8) detail::mma_sync(d.value, a.value, b.value);
+    if constexpr (sizeof(In) == 8) detail::mma_sync<K>(d.value, a.value, b.value);
     else
       detail::mma_sync<In, K>(d.value, reinterpret_cast<const unsigned*>(a.value),
                               reinterpret_cast<const unsigned*>(b.value));

@@ -142,7 +142,7 @@ struct OneChain {
       const int at = static_cast<int>(index_of<layout_c>(t.lane, v));
       d[v] = c[at % 16 * 8 + at / 16];
     }
-    tessera::detail::mma_sync(d, x, y);
+    tessera::detail::mma_sync<16>(d, x, y);
 #pragma unroll
     for (int v = 0; v < 4; ++v) {
       const int at = static_cast<int>(index_of<layout_c>(t.lane, v));
