@@ -21,7 +21,7 @@ function(tessera_pack program)
   add_executable(${program}_packed ${PROJECT_SOURCE_DIR}/src/io/npz/absent.cpp $<TARGET_OBJECTS:${program}>)
   set_target_properties(${program}_packed PROPERTIES OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/packed)
   target_compile_features(${program}_packed PRIVATE cxx_std_20)
-  target_include_directories(${program}_packed PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  target_include_directories(${program}_packed PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   add_dependencies(${program}_packed tessera_library)
   add_dependencies(packed ${program}_packed)
   target_link_libraries(${program}_packed PRIVATE ${ARGN} $<TARGET_FILE:tessera_library> ${TESSERA_STATIC_BOOST_CONTEXT}
