@@ -51,7 +51,6 @@ FETCHING = ("tensor_core", "pipelined")
 DIFFERENCES = [
     (TILED, r"shared_ld|mem_shared_op_ld\.", "nvcc merges reads of neighbours into wider ones"),
     (TILED, r"shared_st|mem_shared_op_st\.", "past an edge of A or B a zero is stored by an instruction of its own"),
-    (("tensor_core",), r"shared_ld|mem_shared_op_ld\.", "until 2026-11-28 the kernel loaded no operands after the last step of a tile"),
     (FETCHING, r"requests.*ldgsts", "a copy of which all lanes lie past an edge only writes zeros and asks global memory for nothing"),
     (FETCHING, r"wavefronts.*ldgsts", "the checker's is an estimate"),
     (FETCHING, r"sectors.*(ldgsts|op_ld\.)", "lanes past an edge copy nothing, but name an address, whose sector is counted"),

@@ -114,7 +114,7 @@ struct TensorCoreTiled {
       else if (k < depth) load_part(k, k);
       commit(t);
     }
-    // The warps of one scheduler load one after the other, so that one multiplies meanwhile.
+    // The warps of one scheduler load by turns: one multiplies while the other loads.
     const bool is_second = threads > 4 * kWarpSize && t.warp / 4 % 2 == 1;
 
     const int i = t.warp / (S.bn / S.wn), j = t.warp % (S.bn / S.wn);
