@@ -1,4 +1,4 @@
-"""The products that `scripts/gpu bench` measured beside cuBLAS and cuBLASLt, from the newest day's bench/results/gpu/*-bench-*.json."""
+"""The products that `scripts/gpu bench` measured beside cuBLAS and cuBLASLt, from bench/results/gpu/*-bench-*.json."""
 import json
 
 # Rows of the README's table: what it says, the type of A, and which products.
@@ -28,25 +28,29 @@ class Cell:
 
 
 def newest(folder):
-    """(what the files say of their device and peers, its cells); (None, []) where nothing was measured."""
-    files = sorted(folder.glob("*-bench-*.json"))
-    day = files[-1].name.split("-bench-")[0] if files else ""
-    about, cells = None, []
-    for file in files:
-        if not file.name.startswith(f"{day}-bench-"):
+    """(what the newest file says of its device and peers, with the commits of all; the cells of that device); (None, []) where nothing was
+    measured. Of each product the newest result counts, and a whole file rather than a part of one."""
+    files = sorted(folder.glob("*-bench-*.json"), key=lambda file: (file.name[:len("2026-11-28")], "-part" not in file.name, file.name))
+    documents = [json.loads(file.read_text()) for file in files]
+    if not documents:
+        return None, []
+    newest_one = documents[-1]["context"]
+    cells, commits = {}, {}
+    for document in documents:
+        if document["context"]["device"]["name"] != newest_one["device"]["name"]:
             continue
-        document = json.loads(file.read_text())
         products = {}
         for row in document["benchmarks"]:
             if row.get("aggregate_name") == "median" and row["status"] == "verified":
                 products.setdefault(tuple(row[key] for key in ("batch", "m", "n", "k", "transposition")), []).append(row)
-        about = document["context"]
         for rows in products.values():
             ours = [row for row in rows if row["kind"] == "algorithm"]
             chosen = next((row for row in ours if row["contestant"] == "auto"), None) or next(
                 (row for row in ours if row["contestant"] == "warpgroup"), None)
             if chosen and any(key.startswith("ratio_") for key in chosen):
-                cells.append(Cell(chosen, rows))
-    cells.sort(key=lambda cell: (list(HEADLINES).index(cell.type) if cell.type in HEADLINES else 9, cell.type, cell.batch, cell.is_thin, cell.m, cell.n,
-                                 cell.k))
-    return about, cells
+                cell = Cell(chosen, rows)
+                cells[cell.type, cell.shape] = cell
+                commits[cell.type, cell.shape] = document["context"]["commit"]
+    order = sorted(cells.values(), key=lambda cell: (list(HEADLINES).index(cell.type) if cell.type in HEADLINES else 9, cell.type, cell.batch,
+                                                     cell.is_thin, cell.m, cell.n, cell.k))
+    return {**newest_one, "commit": ", ".join(dict.fromkeys(commits.values()))}, order

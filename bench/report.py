@@ -269,7 +269,7 @@ def gpu_section(results):
         percent = f"{cell.percent:.0f} %" if cell.percent else ""
         columns = (cell.type, cell.shape, tflops(cell.tflops), percent, cell.peer, tflops(cell.peer_tflops), ratio_text(cell.ratio))
         lines.append(f"| {' | '.join(columns)} |")
-    return (f"### {about['device']['summary']}\n\nData: `bench/results/gpu/{about['date'][:10]}-*-bench-*.json`. Code: {about['commit']}. Peers: cuBLAS, and "
+    return (f"### {about['device']['summary']}\n\nData: `bench/results/gpu/*-bench-*.json`. Code: {about['commit']}. Peers: cuBLAS, and "
             "the two fastest of at most 16 algorithms of cuBLASLt.\n\n" + "\n".join(lines) + "\n\n")
 
 

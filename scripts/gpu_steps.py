@@ -1,10 +1,13 @@
 """The steps of scripts/gpu, the most valuable first: what each runs, for how long at most, and what it must say to be believed."""
 import contextlib
+import ctypes
 import dataclasses
+import functools
 import hashlib
 import json
 import pathlib
 import re
+import signal
 import statistics
 import subprocess
 import sys
@@ -52,6 +55,11 @@ class Step:
     key: str = ""
 
 
+def end_with_the_script():
+    """Called in each child before it begins: it ends where the script is killed."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
 def run(words, **options):
     return subprocess.run([str(word) for word in words], capture_output=True, text=True, **options)
 
@@ -74,9 +82,9 @@ def read_tests(_, said):
     # Tests that want a machine without a GPU are skipped in other words.
     if skipped := said.count("NOT TESTED on a GPU"):
         raise Failed(f"{skipped} tests were skipped for want of a GPU")
-    if not (passed := re.search(r"^\[  PASSED  \] (.*)$", said, re.MULTILINE)):
+    if not (passed := re.findall(r"^\[  PASSED  \] (\d+) tests?\.$", said, re.MULTILINE)):
         raise Failed("the tests do not say that they passed")
-    return passed[1]
+    return f"{sum(map(int, passed))} tests"
 
 
 def read_python(_, said):
@@ -102,19 +110,20 @@ def read_counters(_, said):
 
 
 def read_bench(path, _):
-    """The speeds of a file of `tessera bench`, which is reduced to its medians."""
+    """The speeds of a file of `tessera bench`, which is reduced to its medians; of several products with their extents."""
     done = run([sys.executable, ROOT / "scripts/compact_results.py", path])
     if done.returncode != 0:
         raise Failed(f"scripts/compact_results.py: {last_line(done.stderr)}")
-    rows = json.loads(path.read_text()).get("benchmarks", [])
-    return {row["contestant"]: row["gflops"] for row in rows if "gflops" in row}
+    rows = [row for row in json.loads(path.read_text()).get("benchmarks", []) if "gflops" in row]
+    shapes = ["x".join(str(row.get(extent)) for extent in "mnk") for row in rows]
+    return {f"{shape} {row['contestant']}" if len(set(shapes)) > 1 else row["contestant"]: row["gflops"] for shape, row in zip(shapes, rows)}
 
 
-def read_tuning(path, said):
-    """The line of the step's product, the last that was added."""
+def read_tuning(count, path, said):
+    """The lines of the step's `count` products, the last that were added."""
     if late := re.search(r"\d+ of \d+ sizes not tuned within .*", said):
         raise Failed(late[0])
-    return [line for line in path.read_text().splitlines() if line.startswith("m=") and not line.endswith(" hangs=yes")][-1:]
+    return [line for line in path.read_text().splitlines() if line.startswith("m=") and not line.endswith(" hangs=yes")][-count:]
 
 
 def read_json(path, _):
@@ -123,15 +132,22 @@ def read_json(path, _):
 
 
 def diagnosis(said, ended):
-    """Why a step failed, in one line: the tests that failed, the one it was in, else its last word."""
+    """Why a step failed, in one line: the tests that failed, those it was in, else its last word."""
+    def some(names):
+        return f"{', '.join(names[:5])}{', ...' if len(names) > 5 else ''}"
     if failed := sorted(set(re.findall(r"^\[  FAILED  \] ([\w/]+\.[\w/]+)", said, re.MULTILINE))):
-        return f"{ended}; failed: {', '.join(failed[:5])}{', ...' if len(failed) > 5 else ''}"
-    test = None
-    for begun, name in re.findall(r"^\[( RUN     |       OK|  SKIPPED) \] (\S+)", said, re.MULTILINE):
-        test = name if begun == " RUN     " else None
-    if test:
-        return f"{ended} in {test}"
+        return f"{ended}; failed: {some(failed)}"
+    ran = re.findall(r"^\[( RUN     |       OK|  SKIPPED) \] (\S+)", said, re.MULTILINE)
+    over = {name for what, name in ran if what != " RUN     "}
+    if in_these := list(dict.fromkeys(name for _, name in ran if name not in over)):
+        return f"{ended} in {some(in_these)}"
     return f"{ended}: {last_line(said)}" if last_line(said) else ended
+
+
+def exit_text(code):
+    """`code` is that of subprocess, or of a shell or a command that was ended by a signal."""
+    number = -code if code < 0 else code - 128
+    return f"ended by {signal.Signals(number).name}" if number in list(signal.Signals) else f"exit code {code}"
 
 
 def conditions(lines):
@@ -168,10 +184,9 @@ def counter_words(programs):
             "cuda:0", "--algorithms", LADDER]
 
 
-def tune(programs, dtype, size, seconds, **more):
-    return Step("tune", f"tune-{dtype.split(':')[0]}-{size}",
-                [programs / "tessera", "tune", "--device", "cuda:0", "--dtype", dtype, "--sizes", size, "--seconds", str(seconds), "--again",
-                 "--cache", "FILE"], seconds + 15, read_tuning, "tuning.txt", **more)
+def tune(programs, name, dtype, sizes, seconds, **more):
+    return Step("tune", name, [programs / "tessera", "tune", "--device", "cuda:0", "--dtype", dtype, "--sizes", sizes, "--seconds", str(seconds),
+                               "--again", "--cache", "FILE"], seconds + 15, functools.partial(read_tuning, sizes.count(",") + 1), "tuning.txt", **more)
 
 
 def sanitizer(programs, tool):
@@ -183,25 +198,25 @@ def primitive(programs, name, **more):
     return Step("primitives", name, [programs / "gpu_primitives", name.removeprefix("again-")], 10, read_primitive, f"{name}.txt", **more)
 
 
-# Of the table, the most wanted first: types, size, seconds of tuning (0: none), algorithms of the benchmark, its seconds.
-CELLS = [("bf16", "4096", 30, "tensor_core,auto", 60), ("f32", "4096", 30, FASTEST, 60),
-         ("f32", "2048", 30, FASTEST, 60), ("f32", "1024", 20, FASTEST, 60), ("bf16", "2048", 20, "tensor_core,auto", 60),
-         ("bf16", "1024", 20, "tensor_core,auto", 60), ("f8e4m3:f32", "4096-NT", 20, "auto", 60), ("i8:i32", "4096-NT", 20, "auto", 60),
-         ("bf16", "16x4096x4096-NT", 20, "auto", 60), ("bf16", "64x28672x4096-NT", 20, "auto", 60), ("f64", "4096", 30, "auto", 60),
-         ("f16", "4096", 20, "auto", 60), ("f32", "4096-NT", 0, "warpgroup", 60), ("bf16", "4096-NT", 0, "tensor_core,auto", 60),
-         ("bf16", "64x512x512x512", 0, "auto", 60), ("bf16", THIN, 0, "auto", 150), ("f8e4m3:f32", THIN, 0, "auto", 150),
-         ("bf16", "8192", 60, "auto", 90), ("f32", "8192", 0, FASTEST, 200)]  # the last is verified on the CPU for long
+# Of the table, first what was furthest below its gate or never measured, last what was above it or takes long: types, sizes, seconds of
+# tuning (0: none), algorithms of the benchmark, its seconds.
+CELLS = [("f8e4m3:f32", "4096-NT", 20, "auto", 60), ("i8:i32", "4096-NT", 20, "auto", 60), ("f64", "4096", 30, "auto", 60),
+         ("f16", "4096", 20, "auto", 60), ("f32", "4096-NT", 0, "warpgroup", 60), ("bf16", "64x512x512x512", 0, "auto", 60),
+         ("bf16", THIN, 60, "auto", 150), ("f8e4m3:f32", THIN, 60, "auto", 150), ("bf16", "8192", 60, "auto", 90),
+         ("f32", "2048", 30, FASTEST, 60), ("f32", "4096", 30, FASTEST, 60), ("bf16", "4096", 30, "tensor_core,auto", 60),
+         ("f32", "1024", 20, FASTEST, 60), ("bf16", "2048", 20, "tensor_core,auto", 60), ("bf16", "1024", 20, "tensor_core,auto", 60),
+         ("bf16", "4096-NT", 0, "tensor_core,auto", 60), ("f32", "8192", 0, FASTEST, 200)]  # the last is verified on the CPU for long
 
 
 def cells(programs):
     """A step of tuning and one of the benchmark each, so that what a limit cuts off is the least wanted."""
-    for dtype, size, seconds, algorithms, most in CELLS:
+    for dtype, sizes, seconds, algorithms, most in CELLS:
         on_cores = dtype in ("f32", "f64") and algorithms != "warpgroup"
         needs = () if on_cores else WARPGROUPS
+        name = f"{'tf32' if algorithms == 'warpgroup' else dtype.split(':')[0]}-{'thin' if sizes == THIN else sizes}"
         if seconds:
-            yield tune(programs, dtype, size, seconds, needs=needs)
-        kind = "tf32" if algorithms == "warpgroup" else dtype.split(":")[0]
-        yield bench("bench", f"bench-{kind}-{'thin' if size == THIN else size}", programs, most, size, algorithms, dtype, needs=needs)
+            yield tune(programs, f"tune-{name}", dtype, sizes, seconds, needs=needs)
+        yield bench("bench", f"bench-{name}", programs, most, sizes, algorithms, dtype, needs=needs)
 
 
 def library_beside(programs):
@@ -214,7 +229,7 @@ def steps(parts, programs):
     out += [bench("primitives", "again-bf16-4096", programs, 30, 4096, "auto", "bf16", check=True)]
     out += [primitive(programs, name) for name in PRIMITIVES]
     out += [Step("primitives", "unit_bits", [programs / "cuda_test", "--gtest_filter=GpuUnits.*"], 20, read_tests, "unit_bits.txt")]
-    out += [Step("test", "tests", [programs / "cuda_test", "--gtest_brief=0"], 150, read_tests, "tests.txt"), *cells(programs),
+    out += [Step("test", "tests", [ROOT / "scripts/gpu_tests.py", programs / "cuda_test"], 150, read_tests, "tests.txt"), *cells(programs),
             Step("python", "python", [sys.executable, ROOT / "scripts/gpu_python.py", library_beside(programs)], 150, read_python, "python.txt"),
             bench("ladder", "ladder", programs, 150, 4096, LADDER),
             Step("counters", "counters", counter_words(programs), 120, read_counters, "counters.csv"),

@@ -38,16 +38,35 @@ class GpuScript(GpuMachine):
         self.refused(2, "'pack' takes no other part", "test", "pack")
         self.assertFalse((self.root / "ran").exists())
 
+    def test_seconds_that_are_none_are_refused(self):
+        self.pretend(test="touch ran")
+        for seconds in ("seven", "-5", "nan", ""):
+            run = self.gpu("test", TESSERA_GPU_SECONDS=seconds)
+            self.assertEqual((run.returncode, run.stderr), (2, f"gpu: TESSERA_GPU_SECONDS is '{seconds}': expected seconds, such as 420\n"))
+        self.assertFalse((self.root / "ran").exists())
+
+    def test_a_full_disk_is_said_in_one_line_and_the_next_call_goes_on(self):
+        self.pretend()
+        run = subprocess.run(["sh", "-c", "ulimit -f 1; exec scripts/gpu primitives"], capture_output=True, text=True, cwd=self.root,
+                             env={**os.environ, "PATH": f"{self.root}/fakes:{os.environ['PATH']}"})
+        self.assertEqual(run.returncode, 1)
+        self.assertRegex(run.stderr, "^gpu: .*/bench/results/gpu: File too large; the next call goes on after the last record\n$")
+        self.assertEqual(self.gpu("primitives").returncode, 0)
+        lines = (self.root / "bench/results/gpu/records.jsonl").read_text().splitlines()
+        self.assertEqual(sum(line.endswith("}") for line in lines), len(lines) - 1)  # one was cut off
+        steps = [json.loads(line)["step"] for line in lines if line.endswith("}")]
+        self.assertEqual([step for step in steps if not step.startswith("again")], [*(f"p{i}" for i in range(1, 12)), "unit_bits"])
+
     def test_all_parts_leave_their_results_and_a_record_each(self):
         self.pretend()
         run = self.gpu()
         self.assertEqual(run.returncode, 0, run.stderr)
         primitives = [f"p{i}" for i in range(1, 12)]
-        cells = [f"{part}-{each}" for each in ("bf16-4096", "f32-4096", "f32-2048", "f32-1024", "bf16-2048", "bf16-1024",
-                                               "f8e4m3-4096-NT", "i8-4096-NT", "bf16-16x4096x4096-NT", "bf16-64x28672x4096-NT", "f64-4096",
-                                               "f16-4096") for part in ("tune", "bench")]
-        cells += [f"bench-{each}" for each in ("tf32-4096-NT", "bf16-4096-NT", "bf16-64x512x512x512", "bf16-thin", "f8e4m3-thin")]
-        cells += ["tune-bf16-8192", "bench-bf16-8192", "bench-f32-8192"]
+        def tuned(*names):
+            return [f"{part}-{each}" for each in names for part in ("tune", "bench")]
+        cells = [*tuned("f8e4m3-4096-NT", "i8-4096-NT", "f64-4096", "f16-4096"), "bench-tf32-4096-NT", "bench-bf16-64x512x512x512",
+                 *tuned("bf16-thin", "f8e4m3-thin", "bf16-8192", "f32-2048", "f32-4096", "bf16-4096", "f32-1024", "bf16-2048", "bf16-1024"),
+                 "bench-bf16-4096-NT", "bench-f32-8192"]
         steps = [*primitives, "unit_bits", "tests", *cells, "python", "ladder", "counters", "truth", "memcheck", "racecheck", "initcheck",
                  "synccheck"]
         self.assertEqual([(record["step"], record["status"]) for record in self.records()], [(step, "good") for step in steps])
@@ -120,17 +139,26 @@ class GpuScript(GpuMachine):
         self.pretend(test=f"echo '{PASSED}'; exit 1")
         self.refused(1, "tests: exit code 1", "test")
 
+    def test_tests_run_in_several_processes_and_those_of_times_alone(self):
+        self.pretend(test=f"""echo "$GTEST_SHARD_INDEX/$GTEST_TOTAL_SHARDS $2" >> asked; echo '{PASSED}'""")
+        self.assertEqual(self.gpu("test").returncode, 0)
+        processes = min(8, os.cpu_count())
+        *most, last = (self.root / "asked").read_text().splitlines()
+        self.assertEqual(sorted(most), sorted(f"{i}/{processes} --gtest_filter=-GpuEngine.*:GpuFaults.*" for i in range(processes)))
+        self.assertEqual(last, "0/1 --gtest_filter=GpuEngine.*:GpuFaults.*")
+        self.assertEqual(self.records()[-1]["found"], f"{3 * (processes + 1)} tests")
+
     def test_skipped_python_tests_are_a_failure(self):
         self.pretend()
         for text, why in (("SKIPPED [1] a.py:3: CUDA is NOT tested: no GPU answers", "CUDA is NOT tested"), ("failed with 1", "do not say")):
             (self.root / "scripts/gpu_python.py").write_text(f"print({text!r})\n")
             self.refused(1, f"python: .*{why}", "python")
 
-    def test_a_failure_names_the_tests_that_failed_or_the_one_it_was_in(self):
+    def test_a_failure_names_the_tests_that_failed_or_those_it_was_in(self):
         self.pretend(test="echo '[  FAILED  ] Gpu.Adds (3 ms)\n[  FAILED  ] Gpu.Adds'; exit 1")
         self.refused(1, "tests: exit code 1; failed: Gpu.Adds\\n", "test")
         self.pretend(test="echo '[ RUN      ] Gpu.Adds\n[       OK ] Gpu.Adds (3 ms)\n[ RUN      ] Gpu.Ends'; kill -9 $$")
-        self.refused(1, "tests: exit code -9 in Gpu.Ends", "test")
+        self.refused(1, "tests: ended by SIGKILL in Gpu.Ends", "test")
 
     def test_a_part_that_fails_leaves_the_others_their_turn(self):
         self.pretend(test='case "$1" in *GpuUnits*) echo "mma f16: 3 differ" ;; esac; exit 1')
@@ -142,7 +170,7 @@ class GpuScript(GpuMachine):
     def test_a_step_that_hangs_is_ended_with_all_that_it_started_and_the_others_go_on(self):
         self.pretend(test="echo '[ RUN      ] Gpu.Hangs'; trap '' TERM; sleep 300 & echo $! > child; sleep 300")
         steps = self.root / "scripts/gpu_steps.py"
-        steps.write_text(re.sub(r"(cuda_test\", \"--gtest_brief=0\"\]), 150", r"\1, 1", steps.read_text()))
+        steps.write_text(re.sub(r"(gpu_tests.py\", programs / \"cuda_test\"\]), 150", r"\1, 1", steps.read_text()))
         run = self.gpu("test", "sanitize")
         self.assertEqual(run.returncode, 1)
         self.assertEqual(run.stderr, "gpu: tests: ended after 1 s in Gpu.Hangs\ngpu: failed: tests\n")
@@ -162,9 +190,10 @@ class GpuScript(GpuMachine):
         self.assertEqual([record["step"] for record in self.records()], [*first, "again-p3", "again-p6", "again-bf16-4096", "unit_bits", "tests",
                                                                          "ladder"])
 
-    def test_a_call_that_is_killed_leaves_nothing_running_and_the_next_one_goes_on(self):
-        self.pretend(test=f"[ -e child ] || {{ echo $$ > child; exec sleep 300; }}; echo '{PASSED}'")
-        call = subprocess.Popen([self.root / "scripts/gpu", "primitives", "sanitize"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    def killed(self, *parts):
+        """Kills a call in the first of its tests; that ends, too."""
+        self.pretend(test=f"(set -C; echo $$ > child) 2> /dev/null && exec sleep 300; echo '{PASSED}'")
+        call = subprocess.Popen([self.root / "scripts/gpu", *parts], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                 env={**os.environ, "PATH": f"{self.root}/fakes:{os.environ['PATH']}"})
         child = self.root / "child"
         while not child.exists() or not child.read_text():
@@ -174,15 +203,22 @@ class GpuScript(GpuMachine):
         call.wait()
         for _ in range(250):
             if not pathlib.Path("/proc", child.read_text().strip(), "exe").exists():
-                break
+                return
             time.sleep(0.02)
-        else:
-            self.fail("the step outlived the call")
+        self.fail("the step outlived the call")
+
+    def test_a_call_that_is_killed_leaves_nothing_running_and_the_next_one_goes_on(self):
+        self.killed("primitives", "sanitize")
         first = [record["step"] for record in self.records()]
         self.assertEqual(first, [f"p{i}" for i in range(1, 12)])
         self.assertEqual(self.gpu("primitives", "sanitize").returncode, 0)
         self.assertEqual([record["step"] for record in self.records()], [*first, "again-p3", "again-p6", "again-bf16-4096", "unit_bits", "memcheck",
                                                                          "racecheck", "initcheck", "synccheck"])
+
+    def test_a_call_that_is_killed_ends_every_process_of_the_tests(self):
+        self.killed("test")
+        self.assertEqual(self.gpu("test").returncode, 0)
+        self.assertEqual([record["status"] for record in self.records()], ["good"])
 
     def test_what_a_benchmark_had_when_its_time_was_over_is_kept(self):
         self.pretend(tessera=TESSERA + "\ntrap 'exit 143' TERM; sleep 30 & wait")
@@ -225,8 +261,8 @@ class GpuScript(GpuMachine):
         order = [record["step"] for record in self.records()]
         last = order[order.index("ladder") + 1:]
         self.assertEqual(order[order.index("unit_bits") + 1:order.index("ladder")],
-                         ["tune-f32-4096", "tune-f32-2048", "tune-f32-1024", "tune-f64-4096"])
-        self.assertEqual(last[:2], ["tune-bf16-4096", "tune-bf16-2048"])
+                         ["tune-f64-4096", "tune-f32-2048", "tune-f32-4096", "tune-f32-1024"])
+        self.assertEqual(last[:2], ["tune-f8e4m3-4096-NT", "tune-i8-4096-NT"])
 
     def test_a_later_call_begins_with_a_check_of_the_card(self):
         self.pretend()
@@ -247,7 +283,7 @@ class GpuScript(GpuMachine):
         self.pretend(tessera=TESSERA + "\n[ -e late ] || echo 'tessera tune: 1 of 1 sizes not tuned within 30 s: run the command again'")
         run = self.gpu("tune")
         self.assertEqual(run.returncode, 1)
-        self.assertIn("gpu: tune-bf16-4096: 1 of 1 sizes not tuned within 30 s: run the command again\n", run.stderr)
+        self.assertIn("gpu: tune-f64-4096: 1 of 1 sizes not tuned within 30 s: run the command again\n", run.stderr)
         (self.root / "late").touch()
         self.assertEqual(self.gpu("tune").returncode, 0)
         self.assertEqual({record["status"] for record in self.records()[13:]}, {"good"})
@@ -261,7 +297,7 @@ fi""")
         run = self.gpu("tune")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertEqual([(record["step"], record["status"]) for record in self.records()][:4],
-                         [("tune-bf16-4096", "failed"), ("tune-bf16-4096", "failed"), ("tune-bf16-4096", "good"), ("tune-f32-4096", "good")])
+                         [("tune-f8e4m3-4096-NT", "failed"), ("tune-f8e4m3-4096-NT", "failed"), ("tune-f8e4m3-4096-NT", "good"), ("tune-i8-4096-NT", "good")])
 
     def test_programs_of_another_commit_are_refused(self):
         self.pretend()

@@ -105,8 +105,10 @@ class Report(unittest.TestCase):
     def test_a_gpu_is_compared_with_the_fastest_peer_of_the_same_arithmetic(self):
         def row(name, gflops, dtype="f32", m=64, **more):
             return {**entry(name, m, dtype=dtype, gflops=gflops, percent_of_peak=None), "kind": "peer" if name.startswith("cublas") else "algorithm", **more}
-        context = {"device": {"name": "Some GPU", "summary": "Some GPU, 4 SMs"}, "date": "2026-11-28T10:00", "commit": "1a2b3c"}
-        files = {"2026-11-27-some-gpu-bench-f32-64": [row("auto", 1.0, ratio_cublas=9.0), row("cublas", 1.0)],
+        context = {"device": {"name": "Some GPU", "summary": "Some GPU, 4 SMs"}, "date": "2026-11-28T10:00"}
+        files = {"2026-11-27-other-gpu-bench-f16-64": [row("auto", 1.0, "f16", ratio_cublas=9.0), row("cublas", 1.0, "f16")],
+                 "2026-11-27-some-gpu-bench-f32-64": [row("auto", 1.0, ratio_cublas=9.0), row("cublas", 1.0)],
+                 "2026-11-27-some-gpu-bench-bf16-64": [row("auto", 9000.0, "bf16", ratio_cublas=1.5), row("cublas", 6000.0, "bf16")],
                  "2026-11-28-some-gpu-bench-f32-64": [row("pipelined", 30000.0, ratio_cublas=0.6),
                                                       row("auto", 40000.0, **{"ratio_cublas": 0.8, "ratio_cublaslt-2": 0.7, "ratio_cublas-tf32": 0.1}),
                                                       row("cublas", 50000.0), row("cublaslt-2", 57000.0), row("cublas-tf32", 400000.0)],
@@ -116,12 +118,16 @@ class Report(unittest.TestCase):
                                                            row("cublaslt", 8e5, "f8e4m3:f32", 1, n=64, k=1)]}
         (self.folder / "results/gpu").mkdir(parents=True)
         for name, rows in files.items():
-            (self.folder / f"results/gpu/{name}.json").write_text(json.dumps({"context": context, "benchmarks": rows}))
+            device = context["device"] if "-some-gpu-" in name else {"name": "Other GPU", "summary": "Other GPU"}
+            more = {"commit": "older" if name < "2026-11-28" else "1a2b3c", "device": device}
+            (self.folder / f"results/gpu/{name}.json").write_text(json.dumps({"context": {**context, **more}, "benchmarks": rows}))
         self.keep("square", [entry("blas", 64, ratio_fast=2.0), entry("fast", 64)])
         text = self.text()
         self.assertIn("### Some GPU, 4 SMs", text)
         self.assertIn("| f32 | 64x64x64 | 40.0 |  | cublaslt-2 | 57.0 | **0.70** |\n| TF32 | 64x64x64 | 360 |  | cublas-tf32 | 400 | **0.90** |\n", text)
         self.assertIn("| f8e4m3 | 1x64x1 | 1000 | 62 % | cublaslt | 800 | 1.25 |", text)
+        self.assertIn("| bf16 | 64x64x64 | 9.0 |  | cublas | 6.0 | 1.50 |", text)  # the newer call did not measure it again
+        self.assertIn("Code: older, 1a2b3c. Peers", text)
         self.assertNotIn("9.00", text)
 
     def test_wrong_arguments_are_refused(self):

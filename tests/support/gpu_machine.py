@@ -45,7 +45,7 @@ class GpuMachine(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
-        for file in ("scripts/gpu", "scripts/gpu_steps.py", "scripts/kernels.py", "scripts/cubin.py", "src/matmul/ladder.inc"):
+        for file in ("scripts/gpu", "scripts/gpu_steps.py", "scripts/gpu_tests.py", "scripts/kernels.py", "scripts/cubin.py", "src/matmul/ladder.inc"):
             (self.root / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(cases.ROOT / file, self.root / file)
 
