@@ -16,6 +16,15 @@ inline std::int64_t now_ns() {
       .count();
 }
 
+/// Between two polls.
+inline void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 /// ns: after a longer gap between two polls the thread itself was not running.
 constexpr std::int64_t kAbsent = 100'000;
 /// ns: no scheduler keeps a ready thread waiting for longer; it, or its whole process, was stopped.
@@ -58,6 +67,21 @@ class LongWait {
 
   std::int64_t waited_ns_, last_ns_;
   Switches before_;
+};
+
+/// A time that ends after `ns` in which this thread was running.
+class IdleTime {
+ public:
+  void begin(std::int64_t ns) { last_ns_ = now_ns(), left_ns_ = ns; }
+  bool is_over() {
+    const std::int64_t now = now_ns(), since = now - last_ns_;
+    last_ns_ = now;
+    if (since < kAbsent) left_ns_ -= since;
+    return left_ns_ <= 0;
+  }
+
+ private:
+  std::int64_t last_ns_, left_ns_;
 };
 
 }  // namespace tessera
