@@ -127,12 +127,26 @@ void print_results(const shell::Context& context, const std::vector<Result>& res
 
 namespace {
 
-/// Changes a file; what others add at the same time is kept.
-template <class Change>
-void change_file(const std::string& file, const TunedOn& on, const Change& change) {
+void make_folder_of(const std::string& file) {
   std::error_code none;
   if (const auto folder = fs::path(file).parent_path(); !folder.empty())
     fs::create_directories(folder, none);
+}
+
+/// Before anything is measured: refuses a file that cannot be written and read again.
+void require_file(const std::string& file) {
+  std::error_code none;
+  make_folder_of(file);
+  check_output(file, Overwrite::replace);
+  if (fs::exists(file, none) && !fs::is_regular_file(file, none))
+    throw Error(Category::argument, cat("cannot keep tuned products in ", file), "a regular file",
+                "a device or a pipe");
+}
+
+/// Changes a file; what others add at the same time is kept.
+template <class Change>
+void change_file(const std::string& file, const TunedOn& on, const Change& change) {
+  make_folder_of(file);
   const FileLock lock(file);
   Tuning now = read_tuning(file, on).tuning;
   change(now);
@@ -161,6 +175,7 @@ int tune_on(const shell::Context& context, const TuneRequest& request, BenchDevi
   require_product(types);
   const auto shapes = parse_sizes(request.sizes);
   const std::string file = request.cache.empty() ? tuning_file(on) : request.cache;
+  require_file(file);
   const ReadTuning before = read_tuning(file, on);
   if (!before.ignored.empty()) context.warn(before.ignored);
   const auto left = [&] { return request.seconds - process::seconds_since(start); };
@@ -203,7 +218,7 @@ int tune_on(const shell::Context& context, const TuneRequest& request, BenchDevi
   if (missing > 0)
     context.note(fmt::format("{} of {} sizes not tuned within {:g} s: run the command again",
                              missing, shapes.size(), request.seconds));
-  context.note(cat("tuned products are in ", file));
+  if (known > 0 || !results.empty()) context.note(cat("tuned products are in ", file));
   return wrong > 0 ? 1 : 0;
 }
 

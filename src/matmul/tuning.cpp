@@ -218,13 +218,16 @@ std::string tuning_file(const TunedOn& on) {
 }
 
 ReadTuning read_tuning(const std::string& file, const TunedOn& on) {
+  const auto ignored = [&](const std::string& why) {
+    return ReadTuning{{on, {}}, cat("ignored ", file, ": ", why, "; run 'tessera tune'")};
+  };
+  std::error_code none;
+  if (fs::exists(file, none) && !fs::is_regular_file(file, none))
+    return ignored("it is a folder, a device or a pipe");  // which may have no end
   std::ifstream in(file, std::ios::binary);
   if (!in) return {{on, {}}, ""};
   std::ostringstream text;
   text << in.rdbuf();
-  const auto ignored = [&](const std::string& why) {
-    return ReadTuning{{on, {}}, cat("ignored ", file, ": ", why, "; run 'tessera tune'")};
-  };
   try {
     Tuning found = parse_tuning(text.str());
     const auto other = [&](const char* what, const std::string& theirs, const std::string& ours) {

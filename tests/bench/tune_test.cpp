@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "bench/fake_device.hpp"
@@ -212,6 +214,17 @@ TEST_F(Tune, ACacheOfAnotherDriverIsIgnoredAndWrittenAnew) {
   tune();
   EXPECT_EQ(device_.loads, 3);
   EXPECT_THAT(kept(), SizeIs(1));
+}
+
+TEST_F(Tune, AFileThatCannotBeKeptIsRefusedBeforeAnythingIsMeasured) {
+  const std::string folder = scratch_ / "folder", file = scratch_ / "file";
+  std::filesystem::create_directory(folder);
+  std::ofstream(file) << "";
+  for (const std::string& name : {folder, file + "/tuning.txt", std::string("/dev/full")}) {
+    request_.cache = name;
+    EXPECT_THAT(refusal([&] { tune(); }, Category::argument), HasSubstr(name));
+  }
+  EXPECT_EQ(device_.loads, 0);
 }
 
 TEST_F(Tune, TwoProcessesAtOnceKeepWhatBothFound) {

@@ -147,6 +147,11 @@ TEST_F(TuningFile, ThatIsNoneIsIgnoredAndOneThatIsNotThereIsEmpty) {
   }
 }
 
+TEST_F(TuningFile, ThatHasNoEndIsIgnored) {
+  for (const char* name : {"/dev/zero", "/dev"})
+    EXPECT_THAT(read_tuning(name, on_).ignored, HasSubstr("it is a folder, a device or a pipe"));
+}
+
 TEST(TuningPlace, IsTheNamedFileElseOneOfTheDeviceInTheUsersCache) {
   const TunedOn on{"NVIDIA H200", "9.0", "13.0", "0.1.0"};
   ::setenv("XDG_CACHE_HOME", "/somewhere", 1);
