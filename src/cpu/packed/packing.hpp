@@ -82,4 +82,68 @@ inline auto Product<In, Out, Table>::pack_block(KGroup* to, const Part& part, in
   return to;
 }
 
+/// The shares of a part of B that need no packing.
+template <class In, class Out, class Table>
+inline void Product<In, Out, Table>::find_b(const Part& part, const KGroup** shares) const {
+  const index_t count = ceil_div(part.j_end - part.j, plan_.share_columns);
+  const index_t depth = part.k_groups + kernels_.b_extra;
+  for (index_t s = 0; s < count; ++s) {
+    const index_t j = j0_ + part.j + s * plan_.share_columns;
+    if (packed_b_ != nullptr) {
+      shares[s] =
+          packed_b_ + j * depth +
+          part.kc_block * (plan_.blocks.kc + kernels_.b_extra) * round_up(call_.N, plan_.blocks.nr);
+    } else if constexpr (kUnpacked) {
+      shares[s] = call_.B + part.k0 * call_.b_row + j;
+    }
+  }
+}
+
+/// The first rows of a part, while B is packed: by fused packing where possible, else share by
+/// share. The first thread that needs a share packs it, and each starts with another share; a
+/// share that another thread is still packing is packed again, so that no thread waits. Returns
+/// the row after them.
+template <class In, class Out, class Table>
+inline index_t Product<In, Out, Table>::run_first_block(int worker, const Part& part,
+                                                        const KGroup** shares) {
+  const index_t i_end = std::min(part.i_end, part.i + plan_.first_rows);
+  const index_t count = ceil_div(part.j_end - part.j, plan_.share_columns);
+  const index_t depth = part.k_groups + kernels_.b_extra;
+  State* const states =
+      b_states_ + part.j / plan_.blocks.nc * ceil_div(plan_.blocks.nc, plan_.share_columns);
+  const auto is_packed = [&](const State& state) {
+    return state.load(std::memory_order_acquire) == version(part.kc_block);
+  };
+  // The micro-tiles that pack B read a packed A; rows that find B packed leave A in place.
+  // Measured: bench/results/cpu/tuning.md.
+  const bool packs_a = plan_.fuses_b && !plan_.is_wide && !plan_.packs_a() &&
+                       !(plan_.shares_b() && std::all_of(states, states + count, is_packed));
+  const Block block =
+      packs_a ? Block{part.i, i_end, pack_block(own_a(worker), part, part.i, i_end), true}
+              : block_of_a(worker, part, part.i, i_end);
+  for (index_t n = 0; n < count; ++n) {
+    const index_t s = plan_.shares_b() ? (n + worker * count / call_.threads) % count : n;
+    const index_t at = s * plan_.share_columns * depth;
+    KGroup* to = own_b(worker) + (plan_.keeps_b() ? at : 0);
+    bool packs = true, ends_it = false;
+    if (plan_.shares_b()) {
+      ends_it = begins(states[s], part.kc_block);
+      packs = ends_it || !is_packed(states[s]);
+      if (ends_it || !packs)
+        to = b_kc_block_ + part.j / plan_.blocks.nc * plan_.task_columns() * depth + at;
+    }
+    shares[s] = to;
+    if (packs && !plan_.fuses_b) {
+      const index_t j = part.j + s * plan_.share_columns;
+      pack_share(to, part, j, std::min(part.j_end, j + plan_.share_columns));
+      packs = false;
+      if (ends_it) ends(states[s], part.kc_block);
+      ends_it = false;
+    }
+    multiply_share(part, block, s, to, packs ? to : nullptr);
+    if (ends_it) ends(states[s], part.kc_block);
+  }
+  return i_end;
+}
+
 }  // namespace tessera::cpu

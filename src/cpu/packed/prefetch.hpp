@@ -14,6 +14,33 @@ inline bool Product<In, Out, Table>::adds_to_far_c() const {
          call_.M * call_.N * static_cast<index_t>(sizeof(Out)) > caches().l2 / 2;
 }
 
+/// What register tile (i, j) prefetches while it multiplies.
+template <class In, class Out, class Table>
+inline void Product<In, Out, Table>::prefetch(Tiles& tiles, const Part& part, const Block& block,
+                                              index_t i, index_t j) const {
+  auto& micro = tiles.micro;
+  const index_t next_i = i + plan_.mr, next_j = j + micro.cols, c_row = tiles.next_c_row;
+  micro.prefetch = micro.prefetch_a = nullptr, micro.prefetch_times = 0;
+  micro.next_c = tiles.next_c == nullptr    ? nullptr
+                 : next_i < block.i_end     ? tiles.next_c + next_i * c_row + j
+                 : next_j < part.j_end      ? tiles.next_c + block.i * c_row + next_j
+                 : block.i_end < part.i_end ? tiles.next_c + block.i_end * c_row + part.j
+                                            : nullptr;  // another thread's
+  const bool is_unpacked = !plan_.reads_panels_of_b();
+  if (tiles.copy != nullptr || (plan_.is_wide && is_unpacked)) {
+    prefetch_next_b(micro, part, block, i, j);
+  } else if (plan_.prefetches_b && !tiles.packs) {
+    prefetch_share(micro, part, block, i, tiles.next_b, plan_.blocks.nr * index_t{sizeof(KGroup)},
+                   part.k_groups);
+  }
+  // Masked microkernels prefetch nothing.
+  const bool is_masked = is_unpacked && !kernels_.fills_vectors(micro.cols);
+  if (tiles.prefetches_rows && !is_masked && micro.cols > kernels_.lanes)
+    prefetch_next_rows(micro, part, block, i, j, tiles.panels);
+  else if (tiles.prefetches && !tiles.packs)
+    prefetch_next_a(part, block.i_end, i + block.i_end - block.i, j);
+}
+
 /// A micro-tile of a block prefetches its share of the panel of B that follows column j: to the
 /// right, or, where no other rows come first, of the next KC block.
 template <class In, class Out, class Table>

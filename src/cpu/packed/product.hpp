@@ -1,6 +1,5 @@
-// The loops around the microkernel: carries out a PackedPlan (plan.hpp): blocks of C, KC
-// blocks, tasks and panels, with the microkernels of one table. Called by gemm.cpp.
-// The class is here; the headers at the end have its longer functions by subject.
+// Carries out a PackedPlan (plan.hpp) with the microkernels of one table. Called by gemm.cpp. The
+// class is here; the headers at the end have its functions by subject, first of all loops.hpp.
 #pragma once
 
 #include <algorithm>
@@ -74,6 +73,20 @@ class Product {
     const Sum* shifts = nullptr;  ///< of rows that are not packed: see Kernels::sum_rows
   };
 
+  /// The register tiles of a block and a share of B, and of its current panel.
+  struct Tiles {
+    MicroTile<KGroup, Sum> micro;
+    Sum* sums;             ///< where tiles store sums; null: in one place, one after the other
+    index_t a_step;        ///< of a row of A
+    bool packs;            ///< B is packed at the same time
+    bool prefetches;       ///< K is long enough
+    bool prefetches_rows;  ///< of A, unpacked
+    Sum* next_c;           ///< what tiles store to is prefetched from here; null: not
+    index_t next_c_row, panels;  ///< of a row of it; of the part of B
+    KGroup* copy;                ///< the first rows pack the panel here
+    const KGroup* next_b;        ///< the next packed panel
+  };
+
   /// For each vector of a row of B, the cache line in which it ends is prefetched: the one in which
   /// it begins was read for the columns to its left. Measured: bench/results/cpu/tuning.md.
   static constexpr index_t kLineEnd = 63;
@@ -93,25 +106,26 @@ class Product {
     }
   };
 
-  // Blocks of C and tasks: tasks.hpp.
+  // The five loops: loops.hpp.
   void run_blocks_of_c();
   void work(int worker);
-  index_t take(int worker, index_t kc_block);
   void run_task(int worker, index_t kc_block, index_t task);
+  void run_packed(int worker, const Part& part);
+  void multiply_share(const Part& part, const Block& block, index_t s, const KGroup* b,
+                      KGroup* copy = nullptr, const KGroup* next_share = nullptr);
+  void multiply_panel(Tiles& tiles, const Part& part, const Block& block, index_t j);
+  void multiply_shallow(Tiles& tiles, const Part& part, const Block& block, index_t j) const;
+
+  // Tasks: tasks.hpp.
+  index_t take(int worker, index_t kc_block);
   index_t task_row(index_t at) const;
   index_t task_column(index_t at) const;
 
-  // Tasks with panels: panels.hpp.
+  // One register tile: micro_tile.hpp.
   MicroTile<KGroup, Sum> micro_tile(const Part& part, Sum* temporary) const;
+  Tiles tiles_of(const Part& part, const Block& block, bool packs, Sum* temporary) const;
   void multiply(MicroTile<KGroup, Sum>& micro, const Part& part, bool packed_a, index_t i,
                 index_t j) const;
-  void run_packed(int worker, const Part& part);
-  void find_b(const Part& part, const KGroup** shares) const;
-  index_t run_first_block(int worker, const Part& part, const KGroup** shares);
-  void multiply_share(const Part& part, const Block& block, index_t s, const KGroup* b,
-                      KGroup* copy = nullptr, const KGroup* next_share = nullptr);
-  void multiply_shallow(MicroTile<KGroup, Sum>& micro, const Part& part, const Block& block,
-                        index_t j, index_t a_step, Sum* sums) const;
 
   // Packing: packing.hpp.
   void pack_panels_of_b(KGroup* to, const Part& part, index_t j, index_t j_end) const;
@@ -121,9 +135,12 @@ class Product {
   void ends(State& state, index_t kc_block) const;
   Block block_of_a(int worker, const Part& part, index_t i0, index_t i1);
   const KGroup* pack_block(KGroup* to, const Part& part, index_t i0, index_t i1) const;
+  void find_b(const Part& part, const KGroup** shares) const;
+  index_t run_first_block(int worker, const Part& part, const KGroup** shares);
 
   // Prefetching: prefetch.hpp.
   bool adds_to_far_c() const;
+  void prefetch(Tiles& tiles, const Part& part, const Block& block, index_t i, index_t j) const;
   void prefetch_next_b(MicroTile<KGroup, Sum>& micro, const Part& part, const Block& block,
                        index_t i, index_t j) const;
   void prefetch_next_rows(MicroTile<KGroup, Sum>& micro, const Part& part, const Block& block,
@@ -192,8 +209,9 @@ class Product {
 
 }  // namespace tessera::cpu
 
+#include "loops.hpp"
+#include "micro_tile.hpp"
 #include "packing.hpp"
-#include "panels.hpp"
 #include "prefetch.hpp"
 #include "tasks.hpp"
 #include "unpacked.hpp"
