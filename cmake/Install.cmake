@@ -42,11 +42,11 @@ file(RELATIVE_PATH TESSERA_PC_UP /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /pref
 string(REGEX REPLACE "/$" "" TESSERA_PC_UP "${TESSERA_PC_UP}")
 # What only users of the static library must link to; the shared one depends on it itself.
 if(BUILD_SHARED_LIBS)
-  set(TESSERA_PC_REQUIRES "Requires.private: libzip")
+  set(TESSERA_PC_REQUIRES "Requires.private: zlib")
   set(TESSERA_PC_LIBS "Libs.private: -lboost_context -pthread -ldl")
   set(TESSERA_PC_PUBLIC_LIBS "")
 else()
-  set(TESSERA_PC_REQUIRES "Requires: libzip")
+  set(TESSERA_PC_REQUIRES "Requires: zlib")
   set(TESSERA_PC_LIBS "Libs.private:")
   set(TESSERA_PC_PUBLIC_LIBS " -lboost_context -pthread -ldl")
 endif()

@@ -1,30 +1,30 @@
 # Programs that need only the C library of a machine: all other libraries are inside. `scripts/gpu pack` copies them to machines
 # with a GPU, where nothing can be installed. They consist of the objects of the usual programs.
 find_library(TESSERA_STATIC_BOOST_CONTEXT libboost_context.a)
+find_library(TESSERA_STATIC_ZLIB libz.a)
 set(TESSERA_PACKED OFF)
 if(TESSERA_CUDA AND PROJECT_IS_TOP_LEVEL AND NOT BUILD_SHARED_LIBS AND NOT CMAKE_UNITY_BUILD AND NOT TESSERA_ONLY_COURSE)
-  if(TESSERA_STATIC_BOOST_CONTEXT)
+  if(TESSERA_STATIC_BOOST_CONTEXT AND TESSERA_STATIC_ZLIB)
     set(TESSERA_PACKED ON)
     add_custom_target(packed)
   else()
-    add_custom_target(packed COMMAND ${CMAKE_COMMAND} -E echo "The packed programs need libboost_context.a" COMMAND ${CMAKE_COMMAND} -E false)
+    add_custom_target(packed COMMAND ${CMAKE_COMMAND} -E echo "The packed programs need libboost_context.a and libz.a" COMMAND ${CMAKE_COMMAND} -E false)
   endif()
 endif()
 
-# tessera_pack(PROGRAM libraries...): build/<preset>/packed/PROGRAM. Objects have priority over libtessera.a: so npz/absent.cpp
-# replaces npz/read.cpp, and libzip is not needed. Uncalled functions are removed, since parts of the C++ library need a newer C
-# library than that of Ubuntu 22.04.
+# tessera_pack(PROGRAM libraries...): build/<preset>/packed/PROGRAM. Uncalled functions are removed, since parts of the C++
+# library need a newer C library than that of Ubuntu 22.04.
 function(tessera_pack program)
   if(NOT TESSERA_PACKED)
     return()
   endif()
-  add_executable(${program}_packed ${PROJECT_SOURCE_DIR}/src/io/npz/absent.cpp $<TARGET_OBJECTS:${program}>)
+  add_executable(${program}_packed $<TARGET_OBJECTS:${program}>)
   set_target_properties(${program}_packed PROPERTIES OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/packed)
   target_compile_features(${program}_packed PRIVATE cxx_std_20)
   target_include_directories(${program}_packed PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   add_dependencies(${program}_packed tessera_library)
   add_dependencies(packed ${program}_packed)
-  target_link_libraries(${program}_packed PRIVATE ${ARGN} $<TARGET_FILE:tessera_library> ${TESSERA_STATIC_BOOST_CONTEXT}
+  target_link_libraries(${program}_packed PRIVATE ${ARGN} $<TARGET_FILE:tessera_library> ${TESSERA_STATIC_BOOST_CONTEXT} ${TESSERA_STATIC_ZLIB}
                         Threads::Threads ${CMAKE_DL_LIBS} tessera_warnings
                         -static-libstdc++ -static-libgcc -Wl,--gc-sections)
 endfunction()

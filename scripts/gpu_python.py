@@ -47,7 +47,7 @@ def build(library):
     boost = folder / "libboost_context.a"
     if module.exists() and module.stat().st_mtime > library.stat().st_mtime:
         return package.parent
-    sources = [*sorted((ROOT / "src/python").glob("*.cpp")), tools / "src/nb_combined.cpp", ROOT / "src/io/npz/absent.cpp"]
+    sources = [*sorted((ROOT / "src/python").glob("*.cpp")), tools / "src/nb_combined.cpp"]
     objects = folder / "python/objects"
     objects.mkdir(exist_ok=True)
     includes = [f"-I{each}" for each in (ROOT / "include", ROOT / "src", tools / "include", tools / "ext/robin_map/include",
@@ -55,7 +55,7 @@ def build(library):
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         made = [objects / f"{each.stem}.o" for each in sources]
         list(pool.map(lambda pair: run(["g++", *FLAGS, *includes, "-c", "-o", pair[1], pair[0]]), zip(sources, made)))
-    run(["g++", "-shared", "-pthread", *made, library, boost if boost.exists() else "-lboost_context", "-ldl", "-o", module])
+    run(["g++", "-shared", "-pthread", *made, library, boost if boost.exists() else "-lboost_context", "-l:libz.so.1", "-ldl", "-o", module])
     return package.parent
 
 

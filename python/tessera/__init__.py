@@ -9,7 +9,7 @@ try:
 except ImportError as error:
     if "cannot open shared object file" not in str(error):
         raise
-    raise ImportError(f"{error}: this build of tessera uses libraries of the system that built it (Debian: libzip4, libfmt9); "
+    raise ImportError(f"{error}: this build of tessera uses libraries of the system that built it (Debian: libfmt9); "
                       "install them, or a wheel made by scripts/wheel, which carries them") from error
 
 from . import _cuda, _puzzle, layout

@@ -135,7 +135,7 @@ bool run_linker(const Words& words, const std::string& stderr_file, const std::s
 std::vector<std::string> link_words(const Installed& at) {
   Words out{at.library.string()};
   if (at.library.extension() == ".a")
-    for (const char* each : {"-lboost_context", "-lzip", "-ldl"}) out.emplace_back(each);
+    for (const char* each : {"-lboost_context", "-lz", "-ldl"}) out.emplace_back(each);
   else out.push_back("-Wl,-rpath," + at.library.parent_path().string());
   out.emplace_back("-pthread");
   return out;

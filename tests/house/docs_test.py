@@ -150,7 +150,7 @@ class Documents(unittest.TestCase):
         source.write_text(body)
         program = folder / source.stem
         run = subprocess.run([cases.options.compiler, "-std=c++20", "-O1", "-ffp-contract=off", *flags(), "-I", cases.ROOT / "include",
-                              source, cases.options.build / "libtessera.a", "-lzip", "-lboost_context", "-pthread", "-ldl",
+                              source, cases.options.build / "libtessera.a", "-lz", "-lboost_context", "-pthread", "-ldl",
                               "-o", program], capture_output=True, text=True)
         self.assertEqual(run.returncode, 0, f"{place}: does not compile\n{run.stderr}")
         run = subprocess.run([program], capture_output=True, text=True, cwd=folder, env=env, timeout=60)

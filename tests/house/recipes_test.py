@@ -19,7 +19,7 @@ import cases  # noqa: E402
 
 MOST = 6
 PAGE = (cases.ROOT / "CONTRIBUTING.md").read_text()
-LIBRARIES = ["-lzip", "-lboost_context", "-pthread", "-ldl"]
+LIBRARIES = ["-lz", "-lboost_context", "-pthread", "-ldl"]
 
 
 def recipe(title):

@@ -56,7 +56,7 @@ class StableAbi(unittest.TestCase):
             done = subprocess.run([cases.options.compiler, "-std=c++20", "-O0", "-fPIC", "-shared", "-fno-strict-aliasing", "-ffp-contract=off", "-w",
                                    "-DPy_LIMITED_API=0x030C0000", "-DNB_COMPACT_ASSERTIONS", f"-I{found[3, 12][1]}", f"-I{NANOBIND}/include",
                                    f"-I{NANOBIND}/ext/robin_map/include", f"-I{NANOBIND}/src", f"-I{cases.ROOT}/include", f"-I{cases.ROOT}/src", f"-I{cases.options.build}/generated",
-                                   text, NANOBIND / "src/nb_combined.cpp", cases.options.build / "libtessera.a", "-lboost_context", "-lzip", "-ldl", "-lpthread", "-o", module], capture_output=True, text=True)
+                                   text, NANOBIND / "src/nb_combined.cpp", cases.options.build / "libtessera.a", "-lboost_context", "-lz", "-ldl", "-lpthread", "-o", module], capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stderr[:3000])
             said = {version: subprocess.run([program, "-c", ASKS, folder], capture_output=True, text=True) for version, (program, _) in found.items()}
         for version, run in said.items():

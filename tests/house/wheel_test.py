@@ -19,7 +19,7 @@ import cases  # noqa: E402
 WHEEL_PYTHON = os.environ.get("TESSERA_WHEEL_PYTHON")
 # What every Linux with glibc has, as manylinux counts it; what a plain build takes from the system beside it.
 EVERYWHERE = re.compile(r"(lib(c|m|dl|pthread|rt|z|stdc\+\+|gcc_s)|ld-linux-.*)\.so\.\d+")
-OF_THE_SYSTEM = re.compile(r"lib(zip|fmt|boost_context)\.so\..*")
+OF_THE_SYSTEM = re.compile(r"lib(fmt|boost_context)\.so\..*")
 
 
 def dynamic_section(file):

@@ -176,13 +176,6 @@ std::vector<std::string> names(std::size_t count,
   return out;
 }
 
-/// The name number i of 65,536 that have one hash in libzip: "bA" has that of "ab".
-std::string alike(std::size_t i) {
-  std::string out;
-  for (int bit = 0; bit < 16; ++bit) out += (i >> bit) % 2 != 0 ? "bA" : "ab";
-  return out;
-}
-
 TEST(LinearTime, HostileArchives) {
   const auto numbered = [](std::size_t i) { return cat("arr_", i); };
   const std::pair<const char*, Text> cases[] = {
@@ -191,10 +184,9 @@ TEST(LinearTime, HostileArchives) {
        [](std::size_t n) {
          return archive(names(n, [](std::size_t) { return std::string("a"); }));
        }},
-      {"names of one hash", [](std::size_t n) { return archive(names(n, alike)); }},
-      {"names of one hash in the letters of DOS",
+      {"names in the letters of DOS",
        [&](std::size_t n) {
-         return archive(names(n, [](std::size_t i) { return "\x80" + alike(i); }));
+         return archive(names(n, [](std::size_t i) { return "\x80" + cat(i); }));
        }},
       {"ends", [&](std::size_t n) { return archive(names(n, numbered), n / 10); }},
   };
@@ -203,9 +195,11 @@ TEST(LinearTime, HostileArchives) {
 
 TEST(LinearTime, AHostileArchiveGetsNoMember) {
   const Scratch scratch;
-  const std::string path = scratch.write("x.npz", archive(names(4000, alike)));
+  // All members have the same header: a copy of each would make the file longer without limit.
+  const std::string path =
+      scratch.write("x.npz", archive(names(4000, [](std::size_t i) { return cat(i); })));
   const std::string before = bytes_of(path);
-  expect_error(Category::file, {"x.npz", "would take very long to open", "the same hash"}, [&] {
+  expect_error(Category::file, {"x.npz", "member", "has no room of its own"}, [&] {
     write_array(path + ":w", make_array(DType::f32, {1, 1}));
   });
   EXPECT_EQ(bytes_of(path), before);

@@ -1,5 +1,7 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "io/zip.hpp"
 #include "scratch.hpp"
 
 namespace tessera::test {
@@ -109,14 +111,65 @@ TEST_F(Npz, UnknownMethodAndEncryptionAreNamed) {
   refused(patched(bytes, central + 8, std::uint16_t{1}), {"encrypted"});
 }
 
+TEST_F(Npz, DamageOfTheDirectoryIsNamed) {
+  const std::string bytes = written(counted(DType::f32, 5, 5));
+  const std::size_t central = bytes.rfind("PK\x01\x02"), end = bytes.rfind("PK\x05\x06");
+  refused(patched(bytes, end, std::uint32_t{0}), {"it has no end record"});
+  refused(patched(bytes, end + 20, std::uint16_t{1}), {"its end record is cut"});
+  refused(patched(bytes, end + 16, static_cast<std::uint32_t>(end)),
+          {"its directory is not where"});
+  refused(patched(bytes, end + 10, std::uint16_t{2}), {"has 1 members", "says 2"});
+  refused(patched(bytes, central, std::uint32_t{0}), {"record 0", "PK\\x01\\x02"});
+  refused(patched(bytes, central + 30, std::uint16_t{99}), {"record 0", "is cut"});
+  refused(patched(bytes, central + 42, 0xffffffffu), {"record 0", "lacks its zip64 sizes"});
+  refused(patched(bytes, central + 20, 0xfffffffeu), {"cannot be unpacked", "beyond the end"});
+}
+
+TEST_F(Npz, NumbersOfZip64AreReadAndKept) {
+  const Array a = counted(DType::f32, 5, 5), b = counted(DType::f64, 3, 4);
+  const std::string bytes = written(a);
+  const std::size_t central = bytes.rfind("PK\x01\x02"), end = bytes.rfind("PK\x05\x06");
+  const auto size = io::zip_number<std::uint32_t>(bytes, central + 24);
+  std::string record = bytes.substr(central, end - central);
+  for (const std::size_t field : {20, 24, 42}) record = patched(record, field, 0xffffffffu);
+  const std::string other = raw<std::uint16_t>({0x5455, 1}) + "t";
+  const std::string wide = raw<std::uint16_t>({1, 24}) + raw<std::uint64_t>({size, size, 0});
+  record = patched(record, 30, static_cast<std::uint16_t>(other.size() + wide.size()));
+  record += other + wide;
+  const std::string wide_end = "PK\x06\x06" + raw<std::uint64_t>({44}) +
+                               raw<std::uint16_t>({45, 45}) + raw<std::uint64_t>({0, 1, 1}) +
+                               raw<std::uint64_t>({record.size(), central});
+  const std::string locator = "PK\x06\x07" + raw<std::uint32_t>({0}) +
+                              raw<std::uint64_t>({central + record.size()}) +
+                              raw<std::uint32_t>({1});
+  std::string narrow_end = patched(bytes.substr(end), 12, std::uint64_t{0xffffffffffffffff});
+  narrow_end = patched(narrow_end, 8, 0xffffffffu);
+  const std::string path = scratch.write(
+      "wide.npz", bytes.substr(0, central) + record + wide_end + locator + narrow_end);
+  expect_same(read_array(path), a);
+  write_array(path + ":b", b);
+  expect_same(read_array(path + ":arr_0"), a);
+  expect_same(read_array(path + ":b"), b);
+  EXPECT_THAT(bytes_of(path), ::testing::HasSubstr(other));
+  refused(
+      bytes.substr(0, central) + record + "PK\x06\x05" + wide_end.substr(4) + locator + narrow_end,
+      {"zip64 end record"});
+}
+
 TEST_F(Npz, WrittenToAPipe) {
   const Array a = counted(DType::i32, 20, 30);
-  const std::string command = "cat > '" + scratch / "piped.npz" + "'";
-  FILE* pipe = popen(command.c_str(), "w");
-  ASSERT_NE(pipe, nullptr);
-  write_array(cat("/dev/fd/", fileno(pipe)), a, {.format = Format::npz});
-  pclose(pipe);
-  expect_same(read_array(scratch / "piped.npz"), a);
+  for (const auto compression : {Compression::stored, Compression::deflated}) {
+    const std::string command = "cat > '" + scratch / "piped.npz" + "'";
+    FILE* pipe = popen(command.c_str(), "w");
+    ASSERT_NE(pipe, nullptr);
+    write_array(cat("/dev/fd/", fileno(pipe)), a,
+                {.format = Format::npz, .compression = compression});
+    pclose(pipe);
+    expect_same(read_array(scratch / "piped.npz"), a);
+    // Its members, which have their sizes after the data, are kept in a file with another one.
+    write_array(scratch / "piped.npz:b", counted(DType::f64, 3, 3), kReplace);
+    expect_same(read_array(scratch / "piped.npz:arr_0"), a);
+  }
 }
 
 }  // namespace

@@ -230,13 +230,13 @@ def test_a_missing_library_of_the_system_is_named_with_what_to_do():
 class Missing:
     def find_spec(self, name, path=None, target=None):
         if name == "tessera._core":
-            raise ImportError("libzip.so.4: cannot open shared object file: No such file or directory")
+            raise ImportError("libfmt.so.9: cannot open shared object file: No such file or directory")
 sys.meta_path.insert(0, Missing())
 import tessera
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     said = done.stderr.splitlines()[-1]
-    assert done.returncode == 1 and said.startswith("ImportError: libzip.so.4: ") and "scripts/wheel" in said, done.stderr
+    assert done.returncode == 1 and said.startswith("ImportError: libfmt.so.9: ") and "scripts/wheel" in said, done.stderr
 
 
 def test_verbose_prints_the_line_of_the_command():

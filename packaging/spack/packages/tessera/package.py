@@ -15,7 +15,7 @@ class Tessera(CMakePackage):
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("boost+context")
-    depends_on("libzip")
+    depends_on("zlib-api")
     depends_on("elfutils")
     depends_on("cli11", when="+command")
     depends_on("fmt", when="+command")
