@@ -186,18 +186,18 @@ def _name_of(value: Any) -> str | None:
 
 
 def device_name(value: Any, call: str = "matmul") -> str:
-    """'cpu', 'cuda:N', 'opencl:N' or 'hip:N' of text in any case, or of a device of JAX, PyTorch or CuPy."""
+    """'cpu', 'cuda:N', 'opencl:N' or 'hip:N' of text, as the command reads it, or of a device of JAX, PyTorch or CuPy."""
     root = type(value).__module__.partition(".")[0]
     if root == "torch":
-        value = str(value)
+        value = value.type if value.type == "cpu" else str(value)
     elif root in ("jax", "jaxlib") and hasattr(value, "platform"):
-        value = f"{value.platform}:{value.local_hardware_id or 0}"
+        kind = {"gpu": "cuda"}.get(value.platform, value.platform)
+        value = kind if kind == "cpu" else f"{kind}:{value.local_hardware_id or 0}"
     elif root == "cupy":
         value = f"cuda:{value.id}"
     if not isinstance(value, str):
         raise refuse(call, "device", value, f"{_core.device_names()}, or a device of JAX, PyTorch or CuPy")
-    found = re.fullmatch(r"(cpu|cuda|gpu|opencl|hip)(?::(\d+))?", value.strip().lower())
-    if found is None:
-        raise ValueError(f"{call}: device is {value!r}: expected {_core.device_names()}")
-    kind = "cuda" if found[1] == "gpu" else found[1]
-    return kind if kind == "cpu" else f"{kind}:{int(found[2] or 0)}"
+    try:
+        return _core.product_device(value)
+    except ValueError as unknown:
+        raise ValueError(f"{call}: {unknown}") from None

@@ -12,6 +12,7 @@
 #include "commands.hpp"
 #include "compare_report.hpp"
 #include "device.hpp"
+#include "device/device_names.hpp"
 #include "process/clock.hpp"
 #include "product/executor.hpp"
 #include "product/operand.hpp"
@@ -201,7 +202,7 @@ struct Field {
 
 /// The devices of a request: one, or with `all` each that has products.
 std::vector<std::string> devices_of(const CompareRequest& request) {
-  if (request.device != kAllDevices) return {named_device(request.device)};
+  if (in_lower_case(request.device) != kAllDevices) return {named_device(request.device)};
   std::vector<std::string> out;
   for (const auto& each : devices()) {
     try {

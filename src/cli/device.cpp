@@ -2,13 +2,10 @@
 #include "device.hpp"
 
 #include <cstdlib>
-#include <optional>
-#include <vector>
 
 #include "device/device_names.hpp"
 #include "device/opencl.hpp"
 #include "process/signals.hpp"
-#include "shell/suggest.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/cuda/runtime.hpp"
@@ -23,28 +20,16 @@ std::string default_device() {
 namespace {
 
 std::string found_device(const std::string& text, std::string_view advice) {
-  std::optional<Device> device;
-  try {
-    device = Device::parse(text);
-  } catch (const Error&) {
-  }
-  if (!device || !runs_products(device->kind())) {
-    std::vector<std::string> kinds;
-    for (const auto& each : kDeviceKinds)
-      if (runs_products(each.kind)) kinds.emplace_back(each.name);
-    const std::string near = shell::nearest(text, kinds);
-    throw Error(Category::argument, cat("unknown device '", text, "'"), device_names(runs_products),
-                {}, near.empty() ? "" : cat("did you mean '", near, "'?"));
-  }
-  if (has_gpu_code(device->kind())) {
-    describe(*device);
+  const Device device = product_device(text);
+  if (has_gpu_code(device.kind())) {
+    describe(device);
     drivers_may_crash();
   }
-  if (device->kind() != DeviceKind::cuda) return to_string(*device);
+  if (device.kind() != DeviceKind::cuda) return to_string(device);
   if (const std::string why = cuda::why_unavailable(); !why.empty())
     throw Error(Category::unavailable, cat("device '", text, "' is not available"), {}, {},
                 cat(why, "; ", advice));
-  return cat("cuda:", cuda::device(device->number()).number);
+  return cat("cuda:", cuda::device(device.number()).number);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace tessera::cli {
 
 /// What TESSERA_DEVICE says, else "cpu".
 std::string default_device();
-/// Turns what the user typed into "cpu", "cuda:N" or "opencl:N" ("cuda" is "cuda:0"). Throws
+/// Turns what the user typed into "cpu", "cuda:N" or "opencl:N" ("CUDA" is "cuda:0"). Throws
 /// Error(unavailable) with the reason if there is no such device, Error(argument) for any other
 /// name; `advice` is what to do without a GPU.
 std::string named_device(const std::string& text,

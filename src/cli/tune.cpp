@@ -8,6 +8,7 @@
 #include "bench/tune_cpu.hpp"
 #include "commands.hpp"
 #include "device.hpp"
+#include "device/device_names.hpp"
 #include "process/signals.hpp"
 #include "shell/options.hpp"
 
@@ -59,11 +60,12 @@ void add_tune(CLI::App& root, shell::Context& context) {
   app->add_flag("--again", request->again, "Also measure known sizes again");
   shell::add_json_option(*app, context, "The results, as JSON");
   shell::on_run(*app, context, [&context, request] {
-    if (request->device == "cpu") return tune_this_cpu(context, *request);
+    const std::string named = in_lower_case(request->device);
+    if (named == "cpu") return tune_this_cpu(context, *request);
     if (request->sizes.empty()) request->sizes = "1024:8192:x2";
     (void)bench::parse_sizes(request->sizes);
     require_product(shell::parse_types(request->dtype));
-    if (!request->device.starts_with("cuda"))
+    if (!named.starts_with("cuda"))
       throw Error(Category::argument, cat("tune: --device ", request->device),
                   "cuda, cuda:N or cpu", {}, "products on other devices need no tuning");
     const std::string name = named_device(request->device, "see 'tessera doctor'");

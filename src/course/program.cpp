@@ -226,14 +226,15 @@ std::string arch_of(const cuda::Device& device) {
 }
 }  // namespace
 
-std::optional<PuzzleGpu> puzzle_gpu(const std::string& device, std::string& why_not) {
-  if (!device.empty()) {
-    const Device named = Device::parse(device);
-    if (!has_gpu_code(named.kind()))
-      throw Error(Category::argument, cat("puzzle: a device of '", device, "'"),
-                  device_names(has_gpu_code));
-    return PuzzleGpu{"", describe(named).name, to_string(named)};
-  }
+PuzzleGpu named_gpu(const std::string& device) {
+  const Device named = product_device(device);
+  if (!has_gpu_code(named.kind()))
+    throw Error(Category::argument, cat("puzzle: a device of '", device, "'"),
+                device_names(has_gpu_code));
+  return {"", describe(named).name, to_string(named)};
+}
+
+std::optional<PuzzleGpu> first_gpu(std::string& why_not) {
   const std::vector<cuda::Device> devices = cuda::devices();
   const std::string nvcc = shell::nvcc_path();
   if (devices.empty()) why_not = cuda::why_unavailable();

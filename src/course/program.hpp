@@ -55,9 +55,11 @@ struct PuzzleGpu {
   std::string device;  ///< "NVIDIA H100"
   std::string arch;    ///< "sm_90"; "opencl:0" for Clang
 };
-/// The device named "opencl:0" or "hip:0" (Error(unavailable) where it is not there); for "" the
-/// first GPU of this machine, and where there is none, or no nvcc, `why_not` says so.
-std::optional<PuzzleGpu> puzzle_gpu(const std::string& device, std::string& why_not);
+/// The device named "opencl:0" or "hip:0". Throws Error(argument) for another name,
+/// Error(unavailable) where it is not there.
+PuzzleGpu named_gpu(const std::string& device);
+/// The first GPU of this machine; where there is none, or no nvcc, `why_not` says so.
+std::optional<PuzzleGpu> first_gpu(std::string& why_not);
 /// Compiles all into one program for the GPU and runs each there. Only for texts that are right
 /// under the checker, since nothing guards the GPU.
 std::vector<PuzzleAttempt> attempt_on(const PuzzleGpu& gpu, const std::vector<PuzzleTry>& tries,

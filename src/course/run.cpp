@@ -118,16 +118,16 @@ struct GpuAnswer {
   std::string text;
 };
 
-/// Also runs the kernels of a right answer on the GPU, or on the device that was asked for. An
+/// Also runs the kernels of a right answer on the device that was asked for, else on the GPU. An
 /// error of its compiler does not count.
-GpuAnswer ask_gpu(const PuzzleTry& one, const PuzzleAttempt& done, const std::string& device,
+GpuAnswer ask_gpu(const PuzzleTry& one, const PuzzleAttempt& done, std::optional<PuzzleGpu> gpu,
                   double time_limit_s) {
   const auto runs_kernel = [](const PuzzleCase& c) { return c.block[0] > 0; };
   if (!is_solved(done)) return {.text = "only what is right is run there"};
   const auto& cases = done.outcome->cases;
   if (std::none_of(cases.begin(), cases.end(), runs_kernel)) return {.text = "there is no kernel"};
   std::string why_not;
-  const auto gpu = puzzle_gpu(device, why_not);
+  if (!gpu) gpu = first_gpu(why_not);
   if (!gpu) return {.text = why_not};
   const PuzzleAttempt there = attempt_on(*gpu, {one}, time_limit_s).front();
   const bool disagrees = there.outcome && !there.outcome->solved && !there.outcome->unavailable;
@@ -136,14 +136,15 @@ GpuAnswer ask_gpu(const PuzzleTry& one, const PuzzleAttempt& done, const std::st
 
 /// The result, and then that of the GPU.
 bool print_answers(const shell::Context& context, const PuzzleTry& one, const PuzzleAttempt& done,
-                   const std::vector<std::string>& open, const PuzzleRequest& request) {
+                   const std::vector<std::string>& open, const PuzzleRequest& request,
+                   const std::optional<PuzzleGpu>& asked) {
   const double time_limit_s = request.time_limit_s;
   if (!context.json) {
     const Shown shown = request.all ? Shown::all : Shown::few;
     context.print_wrapped(answer_text(context, *one.puzzle, done, open, shown));
     std::fflush(stdout);  // compiling for a GPU takes a while
   }
-  const GpuAnswer gpu = ask_gpu(one, done, request.device, time_limit_s);
+  const GpuAnswer gpu = ask_gpu(one, done, asked, time_limit_s);
   if (context.json) {
     auto out = answer_json(*one.puzzle, one.variant, done);
     out["gpu"] = {{"asked", gpu.is_there}, {"disagrees", gpu.disagrees}, {"says", gpu.text}};
@@ -161,6 +162,8 @@ int run_puzzle(const shell::Context& context, const PuzzleRequest& request) {
   const auto course = read_course(course_folder(request.course));
   const Puzzle& puzzle = find_puzzle(course, request.id);
   const std::string variant = variant_of(course, puzzle, request.words);
+  std::optional<PuzzleGpu> gpu;  // refused before any work
+  if (!request.device.empty()) gpu = named_gpu(request.device);
   PuzzleTry one{&puzzle, {}, variant, puzzle.id, !request.html.empty()};
   fs::path file;
   if (!request.solution) file = file_of(puzzle, request.file, LearnerProgress()[puzzle.id].file);
@@ -178,7 +181,7 @@ int run_puzzle(const shell::Context& context, const PuzzleRequest& request) {
   }
   if (!request.html.empty())
     shell::write_file(context, request.html, request.force, answer_html(puzzle, done));
-  const bool is_right = print_answers(context, one, done, open, request);
+  const bool is_right = print_answers(context, one, done, open, request, gpu);
   if (is_right && open.empty() && !request.solution && !context.json)
     context.print(next_steps(course, puzzle));
   return is_right ? 0 : 1;

@@ -24,6 +24,13 @@ inline constexpr std::array kDeviceKinds = {DeviceKindName{DeviceKind::cpu, "cpu
 constexpr bool runs_kernels(DeviceKind) { return true; }
 constexpr bool runs_products(DeviceKind kind) { return kind != DeviceKind::checked; }
 
+/// Devices are named in any case: what the names of kinds are compared with.
+std::string in_lower_case(std::string_view text);
+
+/// The device of a product. Throws Error(argument), with the devices of this machine, where `text`
+/// names none.
+Device product_device(std::string_view text);
+
 /// "cpu, cuda:N, opencl:N or hip:N": how devices of these kinds are named.
 std::string device_names(bool (*is_wanted)(DeviceKind));
 

@@ -55,6 +55,28 @@ std::string device_names(bool (*is_wanted)(DeviceKind)) {
   return out;
 }
 
+std::string in_lower_case(std::string_view text) {
+  std::string out(text);
+  for (char& each : out)
+    if (each >= 'A' && each <= 'Z') each = static_cast<char>(each - 'A' + 'a');
+  return out;
+}
+
+Device product_device(std::string_view text) {
+  std::optional<Device> named;
+  try {
+    named = Device::parse(text);
+  } catch (const Error&) {  // the message below says more
+  }
+  if (named && runs_products(named->kind())) return *named;
+  std::string here;
+  for (const DeviceInfo& each : devices())
+    if (runs_products(each.device.kind()))
+      here += cat(here.empty() ? "" : ", ", to_string(each.device));
+  throw Error(Category::argument, cat("unknown device '", printable(text), "'"),
+              device_names(runs_products), {}, cat("this machine has ", here));
+}
+
 Device Device::parse(std::string_view text) {
   const auto colon = text.find(':');
   int number = 0;
@@ -63,8 +85,9 @@ Device Device::parse(std::string_view text) {
     const auto [at, error] = std::from_chars(text.data() + colon + 1, end, number);
     if (error != std::errc() || at != end || number < 0) refuse_name(text);
   }
+  const std::string kind = in_lower_case(text.substr(0, colon));
   for (const auto& each : kDeviceKinds) {
-    if (text.substr(0, colon) == each.name && (each.has_number || colon == std::string_view::npos))
+    if (kind == each.name && (each.has_number || colon == std::string_view::npos))
       return {each.kind, number};
   }
   refuse_name(text);

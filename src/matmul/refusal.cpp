@@ -76,26 +76,19 @@ std::string why_not_hopper(const Device& device) {
 }
 
 Device planned_device(std::string_view name) {
-  std::optional<Device> found;
-  try {
-    found = Device::parse(name);
-  } catch (const Error&) {
-  }
-  if (!found || *found == Device::checked())
-    throw Error(Category::argument, cat("unknown device '", printable(name), "'"),
-                device_names(runs_products));
-  if (found->kind() == DeviceKind::cuda && cuda_ladder().empty())
+  const Device found = product_device(name);
+  if (found.kind() == DeviceKind::cuda && cuda_ladder().empty())
     throw Error(Category::unavailable, cat("device '", name, "' is not available"), {}, {},
                 "this build has no CUDA; use the cpu");
-  if (has_gpu_code(found->kind())) {
-    describe(*found);
+  if (has_gpu_code(found.kind())) {
+    describe(found);
     if (gpu_ladder().empty())
       throw Error(
           Category::unavailable, cat("device '", name, "' is not available"), {}, {},
           "this build has no kernels for OpenCL and AMD: build it where clang-14 is; use the "
           "cpu");
   }
-  return *found;
+  return found;
 }
 
 std::string why_no_maps(const Algorithm& a, const Problem& p) {

@@ -61,6 +61,7 @@ void add_config(nb::module_& m) {
     }
     return out;
   });
+  m.def("product_device", [](const std::string& text) { return to_string(product_device(text)); });
   m.def("device_names", [] { return device_names(runs_products); });
   m.def("default_device", [] { return to_string(Device::get_default()); });
   m.def("config", [] {

@@ -71,6 +71,7 @@ class Real(harness.CommandTest):
             self.assertTrue(gpu["asked"])
             self.assertRegex(gpu["says"], r"^the GPU \(.*\) agrees$")
         self.fails(2, "puzzle", "run", "p16", "--tiled", "--solution", "--device", "cuda", says="expected opencl:N or hip:N")
+        self.fails(4, "puzzle", "run", "p16", "--tiled", "--solution", "--device", "opencl:99", says="opencl:99")  # before the answer
 
 
 class Fake(harness.CommandTest):

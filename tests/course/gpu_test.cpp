@@ -94,7 +94,7 @@ TEST(PuzzlesOnGpu, EverySolutionCompilesAndRunsWhereThereIsOne) {
   if (nvcc.empty() || !cuda::is_built() || tessera::testing::kSanitized)
     GTEST_SKIP() << "NOT compiled for a GPU: no nvcc, or a build without CUDA or with a sanitizer";
   std::string why_not;
-  const auto gpu = puzzle_gpu("", why_not);
+  const auto gpu = first_gpu(why_not);
   const auto course = read_course(course_folder(""));
   std::vector<PuzzleTry> tries;
   for (const auto& each : course) tries.push_back({&each, each.solution(), "", each.id});

@@ -13,7 +13,9 @@ TEST(Devices, TextReadsBackAndOtherTextIsRefused) {
                               Device::opencl(0), Device::opencl(12), Device::hip(3)})
     EXPECT_EQ(Device::parse(to_string(device)), device);
   EXPECT_EQ(Device::parse("cuda"), Device::cuda(0));
-  for (const char* text : {"", "CPU", "cpu:0", "checked:1", "cuda:", "cuda:x", "cuda:1x", "cuda:-1",
+  EXPECT_EQ(Device::parse("CPU"), Device::cpu());
+  EXPECT_EQ(Device::parse("OpenCL:3"), Device::opencl(3));
+  for (const char* text : {"", "cpu:0", "checked:1", "cuda:", "cuda:x", "cuda:1x", "cuda:-1",
                            "cuda: 1", "cuda:99999999999", "opencl:+1", ":0", "gpu", "cuda:0:1"}) {
     EXPECT_EQ(refusal([&] { Device::parse(text); }, Category::argument),
               cat("unknown device '", text, "': expected cpu, checked, cuda:N, opencl:N or hip:N"));

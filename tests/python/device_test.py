@@ -43,7 +43,7 @@ def test_a_device_that_is_not_there_is_named():
     a = np.ones((2, 2))
     with pytest.raises(RuntimeError, match="opencl"):
         tessera.matmul(a, a, device="opencl:77")
-    with pytest.raises(ValueError, match="device is 'gpus': expected cpu, cuda:N"):
+    with pytest.raises(ValueError, match="unknown device 'gpus': expected cpu, cuda:N"):
         tessera.matmul(a, a, device="gpus")
 
 

@@ -27,7 +27,7 @@ class Device {
   static constexpr Device cuda(int number = 0) { return {DeviceKind::cuda, number}; }
   static constexpr Device opencl(int number = 0) { return {DeviceKind::opencl, number}; }
   static constexpr Device hip(int number = 0) { return {DeviceKind::hip, number}; }
-  /// "cpu", "checked", "cuda", "cuda:1", "opencl:0", "hip:0". Throws Error(argument).
+  /// "cpu", "checked", "cuda", "cuda:1", "OpenCL:0", "hip:0": in any case. Throws Error(argument).
   static Device parse(std::string_view text);
 
   /// What set_default() was given, else what TESSERA_DEVICE in the environment says, else the CPU.
