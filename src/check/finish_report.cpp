@@ -4,6 +4,9 @@
 #include <algorithm>
 
 #include "cuda_words.hpp"
+#include "merge/causes.hpp"
+#include "shared_names.hpp"
+#include "tessera/check/suppressions.hpp"
 
 namespace tessera::check {
 
@@ -113,13 +116,14 @@ void judge_coverage(const Coverage& c, const RunContext& context, MergedBlocks& 
 }
 
 /// A block that ended early leaves elements unwritten.
-bool ends_a_block(Kind kind) {
+bool ends_a_block(const Mistake& m) {
   static constexpr Kind kKinds[] = {
       Kind::exception,        Kind::endless,         Kind::stack_overflow, Kind::crash,
       Kind::diverged_barrier, Kind::missing_barrier, Kind::mma_misuse,     Kind::deadlock,
       Kind::barrier_misuse,   Kind::stuck,           Kind::gate_phase,     Kind::gate_bytes,
       Kind::gate_arrivals,    Kind::mma_unordered,   Kind::cluster_exit};
-  return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
+  return std::find(std::begin(kKinds), std::end(kKinds), m.kind) != std::end(kKinds) ||
+         (m.kind == Kind::misaligned && m.memory == Memory::none);
 }
 
 void add_head(Report& out, const RunContext& context) {
@@ -152,11 +156,10 @@ void blame_one_barrier(std::vector<Finding>& findings) {
 }
 
 /// The order among findings of one severity: a product without a wait lets copies come too early, a
-/// copy without a wait causes races and arrivals in wrong phases, a race causes a read of
-/// uninitialized data, and any of them causes missing elements.
+/// copy without a wait causes races, a race causes a read of uninitialized data, and any of them
+/// causes missing elements.
 int rank_of(Kind kind) {
   if (kind == Kind::mma_not_awaited) return -1;
-  if (kind == Kind::gate_arrivals) return 1;
   if (kind == Kind::async_not_waited || kind == Kind::async_never_waited ||
       (kind >= Kind::bulk_not_awaited && kind < Kind::stuck))
     return 0;
@@ -214,8 +217,7 @@ Report finish_report(const RunContext& context, MergedBlocks& merged,
   add_head(out, context);
   const bool all_ended =
       progress.checked == progress.wanted &&
-      std::none_of(merged.mistakes().begin(), merged.mistakes().end(),
-                   [](const Mistake& mistake) { return ends_a_block(mistake.kind); });
+      std::none_of(merged.mistakes().begin(), merged.mistakes().end(), ends_a_block);
   const bool complete = all_ended && progress.checked == volume(launch.grid);
   if (context.options.correctness && all_ended) judge_unseen(context, recorders, merged);
   if (!recorders.empty() || volume(launch.grid) == 0) {
@@ -246,6 +248,10 @@ Report finish_report(const RunContext& context, MergedBlocks& merged,
   out.samples = merged.samples();
   std::stable_sort(out.samples.begin(), out.samples.end(),
                    [](const auto& a, const auto& b) { return a.location < b.location; });
+  if (!launch.is_cuda)
+    name_shared_tiles(out);  // first: suppressions use the names that reports show
+  suppress(out, context.options.suppressions);
+  merge_causes(out, merged.mistakes());
   return out;
 }
 

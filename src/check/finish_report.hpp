@@ -10,6 +10,7 @@ namespace tessera::check {
 struct Progress {
   std::int64_t wanted = 0, checked = 0;
 };
+/// The findings are merged by their causes, and suppressed as the options ask.
 Report finish_report(const RunContext& context, MergedBlocks& merged,
                      const std::vector<const BlockRecorder*>& recorders, Progress progress);
 

@@ -10,7 +10,6 @@
 #include "finish_report.hpp"
 #include "merge/blocks.hpp"
 #include "merge/causes.hpp"
-#include "shared_names.hpp"
 #include "simt/residents.hpp"
 #include "tessera/check/check.hpp"
 #include "tessera/check/device_model.hpp"
@@ -178,6 +177,7 @@ std::vector<BlockResult> run_cluster(const RunContext& context,
   }
   std::vector<BlockResult> out;
   for (Workers::Worker* each : workers) out.push_back(each->recorder.finish());
+  find_consequences(out);
   return out;
 }
 
@@ -362,12 +362,7 @@ Report run(const Options& options, const Launch& asked) {
   check_options(options);
   const Launch launch = with_names(asked, options);
   RunContext context{options, launch, regions_of(launch.buffers)};
-  Report report = run_launch(context);
-  if (!launch.is_cuda)
-    name_shared_tiles(report);  // first: suppressions use the names that reports show
-  suppress(report, options.suppressions);
-  merge_causes(report);
-  return report;
+  return run_launch(context);
 }
 
 }  // namespace tessera::check::detail

@@ -176,8 +176,9 @@ void AsyncRules::report(Mistake mistake, int region, std::uint64_t offset) {
   recorder_.report(std::move(mistake), {region, 1, 0, offset, 0, 0});
 }
 
-void AsyncRules::report_gate(const Arrival& at, int number, const std::string& detail,
-                             const Arrival& other, const std::string& advice) {
+void AsyncRules::report_gate(const Arrival& at, int number, bool at_start,
+                             const std::string& detail, const Arrival& other,
+                             const std::string& advice) {
   Mistake mistake = recorder_.mistake_at(Kind::gate_arrivals, Memory::shared, at.here, at.thread);
   mistake.other_here = other.here;
   mistake.other_thread = other.thread;
@@ -185,6 +186,7 @@ void AsyncRules::report_gate(const Arrival& at, int number, const std::string& d
   mistake.tensor = cat("gate ", number);
   mistake.detail = cat(detail, " ", mistake.tensor);
   mistake.advice = advice;
+  mistake.at_start = at_start;
   recorder_.add_mistake(std::move(mistake));
 }
 

@@ -179,7 +179,7 @@ void AsyncRules::require_open(const AsyncRules& by, int thread, int number, bool
                              : by_copy ? "starts a copy, with no publish_gates() after "
                                          "open_gate(), to"
                                        : "arrives, with no publish_gates() after open_gate(), at";
-  report_gate({thread, here, by.rank_}, number, detail, g.opened,
+  report_gate({thread, here, by.rank_}, number, true, detail, g.opened,
               is_seen || &by == this ? ""
                                      : "cluster_barrier(t) belongs between publish_gates(t) and "
                                        "the first use of the gates of another block");
@@ -216,7 +216,7 @@ void AsyncRules::take_arrival(AsyncRules& by, int thread, int number, std::int64
 void AsyncRules::tell_early(int number) {
   GateAt& g = gate(number);
   if (std::exchange(g.is_early_told, true)) return;
-  report_gate(g.early, number,
+  report_gate(g.early, number, false,
               cat("arrives more than ", g.count, g.count == 1 ? " time" : " times",
                   " in a phase, or before it has seen the phase before end, at"),
               g.opened);

@@ -41,6 +41,7 @@ struct ClusterRules {
   };
   std::map<std::int64_t, Meeting> meetings;  ///< by number; the last two
   Meeting ended;                             ///< of the threads that have ended
+  std::uint32_t next_mistake = 0;            ///< the mistakes of all blocks so far
 
   void start(std::vector<AsyncRules*> members, int threads);
   Meeting& meeting(std::int64_t number);
@@ -289,8 +290,9 @@ class AsyncRules final : public AsyncObserver {
   /// Does a thread of the product that is being judged write this after it has started it?
   bool is_after_start(const Trace& write, const Trace& product) const;
   void report(Mistake mistake, int region, std::uint64_t offset);
-  void report_gate(const Arrival& at, int number, const std::string& detail, const Arrival& other,
-                   const std::string& advice = {});
+  /// `at_start`: the gate is not open yet.
+  void report_gate(const Arrival& at, int number, bool at_start, const std::string& detail,
+                   const Arrival& other, const std::string& advice = {});
   void report_units(int thread, std::string detail, Here here, Here other, int who);
   /// At the end of the block: bytes that no phase expects, and copies that no thread has awaited.
   void judge_gates();

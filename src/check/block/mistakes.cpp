@@ -383,6 +383,7 @@ bool BlockRecorder::is_repeated(const Mistake& mistake) {
 }
 
 void BlockRecorder::add_mistake(Mistake mistake) {
+  mistake.number = async_rules_.cluster().next_mistake++;
   for (auto& each : mistakes_) {
     if (each.object == mistake.object && is_same_mistake(each, mistake))
       return merge_mistake(each, std::move(mistake));

@@ -33,7 +33,7 @@ struct Mistake {
   bool by_copy = false;          ///< of races: an asynchronous copy writes
   bool one_instruction = false;  ///< of races: two lanes store to one address at once
   bool repeats = false;          ///< of early_return: threads that ended have passed that barrier
-  bool at_start = false;         ///< of cluster-exit: before the start of a block
+  bool at_start = false;         ///< before the start of a block, or before its gates are open
   bool is_raw = false;           ///< tensor and element are a region's number and an offset
   bool is_exact = false;         ///< of faults: it happened there, not only last seen there
   std::uint32_t barrier = 0;     ///< of faults: barriers of the block so far, plus 1
@@ -44,6 +44,8 @@ struct Mistake {
   std::vector<index_t> element;
   std::int64_t byte = -1;  ///< of shared memory outside a tile
   std::int64_t count = 1;
+  std::uint32_t number = 0;     ///< of its first occurrence, among the blocks of its cluster
+  bool is_consequence = false;  ///< of another mistake of its cluster
 };
 
 /// The same source position: quicker than is_same_place(), and enough within one file.
@@ -71,8 +73,10 @@ inline bool is_same_mistake(const Mistake& a, const Mistake& b) {
 /// Adds their counts; keeps the first occurrence of the more severe one.
 inline void merge_mistake(Mistake& known, Mistake mistake) {
   const std::int64_t count = known.count + mistake.count;
+  const bool is_consequence = known.is_consequence && mistake.is_consequence;
   if (mistake.severity > known.severity) known = std::move(mistake);
   known.count = count;
+  known.is_consequence = is_consequence;
 }
 
 /// The counts of one access of the source: one position, kind, memory and width.

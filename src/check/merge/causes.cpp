@@ -29,9 +29,11 @@ bool is_left_at_the_end(const Finding& f) {
   return f.kind == Kind::async_never_waited ||
          (f.kind == Kind::mma_not_awaited && f.other.line == 0);
 }
+/// Meets it before: or a warp leaves without the wait that the others come to.
 bool is_unawaited(const Finding& f) {
   return f.kind == Kind::async_not_waited || f.kind == Kind::bulk_not_awaited ||
-         f.kind == Kind::gate_phase || f.kind == Kind::mma_not_awaited;
+         f.kind == Kind::gate_phase || f.kind == Kind::mma_not_awaited ||
+         f.kind == Kind::mma_unordered;
 }
 
 bool is_one_cause(const Finding& first, const Finding& other) {
@@ -43,12 +45,97 @@ bool is_one_cause(const Finding& first, const Finding& other) {
   if (first.kind != other.kind) return false;
   if (is_same_pair(first, other)) return true;
   // One wait covers the copies of all tiles.
-  return first.kind == Kind::async_not_waited && is_same_line(first.location, other.location);
+  return (first.kind == Kind::async_not_waited || first.kind == Kind::bulk_not_awaited ||
+          first.kind == Kind::gate_phase) &&
+         is_same_line(first.location, other.location);
+}
+
+// ---- rings of stages ----------------------------------------------------------------------------
+
+/// An access to a stage, or a copy into it, at the wrong time.
+bool is_of_stage(Kind kind) {
+  return kind == Kind::bulk_not_awaited || kind == Kind::gate_phase || kind == Kind::stage_reused;
+}
+bool is_of_ring(Kind kind) {
+  return is_of_stage(kind) || kind == Kind::gate_arrivals || kind == Kind::gate_bytes ||
+         kind == Kind::stuck;
+}
+/// It ended the block, rather than one access.
+bool is_fault(const Mistake& m) { return m.memory == Memory::none; }
+
+const Here& copy_of(const Mistake& m) {
+  return m.kind == Kind::stage_reused ? m.here : m.other_here;
+}
+
+bool share_copy(const Mistake& a, const Mistake& b) {
+  return is_of_stage(a.kind) && is_of_stage(b.kind) && is_same_place(copy_of(a), copy_of(b));
+}
+
+/// A wait for a phase that was over.
+bool is_stale_wait(const Mistake& m) { return m.kind == Kind::gate_phase && !is_fault(m); }
+
+/// `causes`: those before it, in their order.
+bool follows(const Mistake& m, const std::vector<Mistake*>& causes) {
+  if (causes.empty() || m.kind == Kind::gate_bytes || m.at_start || is_stale_wait(m)) return false;
+  if (is_fault(m)) return true;
+  if (m.kind == Kind::gate_arrivals) return causes.front()->kind == Kind::bulk_not_awaited;
+  return std::any_of(causes.begin(), causes.end(), [&](const Mistake* each) {
+    return share_copy(*each, m) && (each->kind != m.kind || !is_same_place(each->here, m.here));
+  });
+}
+
+/// Does it explain the other one, whichever came first?
+bool explains(const Mistake& cause, const Mistake& m) {
+  if (cause.at_start) return m.at_start && cause.here.line < m.here.line;
+  if (is_stale_wait(cause))
+    return !is_stale_wait(m) && (share_copy(cause, m) || m.kind == Kind::gate_arrivals);
+  // A gate with a wrong count ends its phases too early, which shows at the stages first.
+  return (cause.kind == Kind::gate_arrivals || cause.kind == Kind::gate_bytes) &&
+         (is_of_stage(m.kind) || m.kind == Kind::stuck);
+}
+
+bool is_consequence(const Finding& f, const std::vector<Mistake>& mistakes) {
+  const auto is_at = [](const Location& place, const Here& here) {
+    return place.line == here.line && place.column == here.column && place.file == here.file;
+  };
+  bool found = false;
+  for (const Mistake& m : mistakes) {
+    if (m.kind != f.kind || m.memory != f.memory || !is_at(f.location, m.here) ||
+        !is_at(f.other, m.other_here))
+      continue;
+    if (!m.is_consequence) return false;
+    found = true;
+  }
+  return found;
 }
 
 }  // namespace
 
-void merge_causes(Report& report) {
+void find_consequences(std::vector<BlockResult>& cluster) {
+  std::vector<Mistake*> of_ring, causes;
+  for (BlockResult& block : cluster) {
+    for (Mistake& each : block.mistakes)
+      if (is_of_ring(each.kind)) of_ring.push_back(&each);
+  }
+  std::sort(of_ring.begin(), of_ring.end(),
+            [](const Mistake* a, const Mistake* b) { return a->number < b->number; });
+  for (Mistake* each : of_ring) {
+    each->is_consequence = follows(*each, causes);
+    if (!each->is_consequence) causes.push_back(each);
+  }
+  const auto drop = [&](const auto& is_cause) {
+    for (Mistake* each : causes) {
+      each->is_consequence = std::any_of(causes.begin(), causes.end(), [&](const Mistake* cause) {
+        return is_cause(*cause) && explains(*cause, *each);
+      });
+    }
+    std::erase_if(causes, [](const Mistake* each) { return each->is_consequence; });
+  };
+  drop(is_stale_wait);  // first: it also explains arrivals
+  drop([](const Mistake&) { return true; });
+}
+
+void merge_causes(Report& report, const std::vector<Mistake>& mistakes) {
   std::vector<Finding> kept;
   const auto is_met_before = [&](const Finding& end) {
     return is_left_at_the_end(end) &&
@@ -57,6 +144,10 @@ void merge_causes(Report& report) {
            });
   };
   report.summary.errors -= static_cast<std::int64_t>(std::erase_if(report.findings, is_met_before));
+  const auto follows_one = [&](const Finding& each) { return is_consequence(each, mistakes); };
+  const auto is_cause = [&](const Finding& f) { return is_of_ring(f.kind) && !follows_one(f); };
+  if (std::any_of(report.findings.begin(), report.findings.end(), is_cause))
+    report.summary.errors -= static_cast<std::int64_t>(std::erase_if(report.findings, follows_one));
   for (Finding& finding : report.findings) {
     const auto cause = std::find_if(kept.begin(), kept.end(), [&](const Finding& first) {
       return is_one_cause(first, finding);
