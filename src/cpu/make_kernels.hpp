@@ -5,12 +5,14 @@
 
 #include <utility>
 
+#include "axpy.hpp"
 #include "chains.hpp"
+#include "dots.hpp"
 #include "lane_tiles.hpp"
 #include "microkernel.hpp"
 #include "pack.hpp"
+#include "strips.hpp"
 #include "substitution.hpp"
-#include "unpacked.hpp"
 
 namespace tessera::cpu {
 

@@ -10,7 +10,7 @@ import cases  # noqa: E402
 from lengths import cpp_functions, python_functions  # noqa: E402
 
 FILE, FUNCTION, KERNEL = 400, 60, 150  # a kernel's loops share registers and tiles: it is read in one piece
-KERNELS = ("include/tessera/kernels/", "src/cpu/microkernel.hpp", "src/cpu/scheduled_tile_avx512.hpp", "src/cpu/unpacked.hpp")
+KERNELS = ("include/tessera/kernels/", *(f"src/cpu/{name}.hpp" for name in ("axpy", "dots", "microkernel", "scheduled_tile_avx512", "strips")))
 CPP = (".hpp", ".cpp", ".h", ".cuh", ".cu")
 WORDS = 45_000  # of all pages in docs: a new page makes others shorter
 TOP = 20  # lines in which a file may say why it is long

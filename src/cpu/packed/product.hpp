@@ -150,7 +150,7 @@ class Product {
   Prefetch next_block(const Part& part, index_t j) const;
   void prefetch_next_a(const Part& part, index_t i0, index_t i, index_t j) const;
 
-  // Tasks of few rows: unpacked.hpp.
+  // Tasks of few rows: few_rows.hpp.
   void run_streaming(int worker, const Part& part);
   void run_unpacked(int worker, const Part& part);
   static bool prefetches_in_order(index_t cols);
@@ -209,9 +209,9 @@ class Product {
 
 }  // namespace tessera::cpu
 
+#include "few_rows.hpp"
 #include "loops.hpp"
 #include "micro_tile.hpp"
 #include "packing.hpp"
 #include "prefetch.hpp"
 #include "tasks.hpp"
-#include "unpacked.hpp"
