@@ -6,13 +6,17 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "assembly.hpp"
+#include "compiler_said.hpp"
 #include "included.hpp"
 #include "launch_source.hpp"
+#include "missing_feature.hpp"
 #include "process/compile.hpp"
 #include "process/compiler_messages.hpp"
 #include "process/cuda_text.hpp"
+#include "refused_launch.hpp"
 #include "rewrite.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
@@ -120,8 +124,10 @@ class Builder {
   bool run_compiler(const Words& words) const {
     return process::run_compiler(words, (folder_ / "said").string()).good();
   }
+  std::string our_headers() const { return (at_.include / "tessera/plain_cuda").string(); }
   void print_messages(const std::string& source) const {
-    std::fputs(process::readable_messages(text_of(folder_ / "said"), source).c_str(), stderr);
+    const std::string said = for_author(text_of(folder_ / "said"), folder_.string(), our_headers());
+    std::fputs(process::readable_messages(said, source).c_str(), stderr);
   }
 
   std::string assembled(const std::string& name, const std::string& text) const {
@@ -145,8 +151,8 @@ class Builder {
   }
   /// A toolkit's own headers may be in the compiler's path: they cannot be mixed with ours.
   void refuse_toolkit(const fs::path& source, std::string_view preprocessed) const {
-    const std::string ours = (at_.include / "tessera/plain_cuda").string();
-    if (const auto other = toolkit_header(preprocessed, ours)) refuse_header(source, *other);
+    if (const auto other = toolkit_header(preprocessed, our_headers()))
+      refuse_header(source, *other);
   }
   /// Names files as the command line does.
   static std::string place_text(const fs::path& source, const std::string& file, long line) {
@@ -165,6 +171,29 @@ class Builder {
                 "docs/plain_cuda.md lists the headers that are");
   }
 
+  /// Throws what is to blame for the compiler's errors, where that is known: a name of CUDA, or the
+  /// launch.
+  void require_sense(const fs::path& source, const fs::path& text,
+                     const std::string& preprocessed) const {
+    const std::vector<CompilerError> errors = errors_in(text_of(folder_ / "said"));
+    std::string problem;
+    std::set<std::string> named;
+    bool has_others = false;
+    for (const CompilerError& error : errors) {
+      const auto missing = missing_feature(error);
+      if (!missing || (!missing->is_known && has_others)) {  // the others may be the cause
+        has_others = true;
+        continue;
+      }
+      if (!named.insert(missing->is_known ? missing->what : missing->name).second) continue;
+      problem += cat(problem.empty() ? "" : ". ", place_text(source, error.file, error.line),
+                     " uses ", missing->name, ", ", missing->what, "; ", missing->advice);
+    }
+    if (!problem.empty()) throw Error(Category::unavailable, problem);
+    if (text == source) return;
+    if (const auto refused = refused_launch(what_.launch, preprocessed, errors)) throw *refused;
+  }
+
   /// The program that launches a kernel of the source.
   fs::path launched(const fs::path& source) const {
     fs::path out = folder_ / "launch.cu";
@@ -176,8 +205,7 @@ class Builder {
   Words preprocessing(bool is_host) {
     Words words{"-std=gnu++20", "-E"};
     if (!is_host) words.insert(words.end(), kDefinitions.begin(), kDefinitions.end());
-    words.insert(words.end(), {"-isystem", (at_.include / "tessera/plain_cuda").string(),
-                               "-include", "parts/host_functions.h"});
+    words.insert(words.end(), {"-isystem", our_headers(), "-include", "parts/host_functions.h"});
     if (!is_host) words.insert(words.end(), {"-include", "cuda_runtime.h"});
     if (!macros_.empty()) {
       const std::string macros = (folder_ / "macros.h").string();
@@ -202,8 +230,11 @@ class Builder {
 
   /// The rewritten text to assembly. Instrumented functions of thousands of lines take the
   /// optimizer minutes: it gives up, and they are compiled without it.
-  void compile(const fs::path& source, const std::string& base, bool has_fragments) {
+  void compile(const fs::path& source, const fs::path& text, const std::string& base,
+               const std::string& preprocessed) {
     constexpr double kPatience = 30;
+    const auto has = [&](const char* part) { return preprocessed.find(part) != preprocessed.npos; };
+    const bool has_fragments = has("tessera/plain_cuda/mma.h\"") || has("mma.sync");
     Words words = {"-std=gnu++20",         "-g",
                    "-ffp-contract=off",    "-fstack-clash-protection",
                    "-fno-strict-aliasing", "-Wno-unknown-pragmas"};
@@ -224,6 +255,7 @@ class Builder {
       words.emplace_back("-O0");
       end = process::run_compiler(words, said, {}, 2 * kPatience);
     }
+    if (!end.good() && !end.timed_out) require_sense(source, text, preprocessed);
     print_messages(fs::absolute(source).lexically_normal().string());
     if (end.timed_out)
       throw Error(Category::unavailable, cat(source.string(), ": the compiler was not done"),
@@ -245,11 +277,8 @@ class Builder {
     if (!is_read) refuse(source);
     const std::string preprocessed = text_of(base + ".ii");
     refuse_toolkit(source, preprocessed);
-    const auto has = [&](const char* text_part) {
-      return preprocessed.find(text_part) != preprocessed.npos;
-    };
     std::ofstream(base + ".cuda.ii", std::ios::binary) << rewritten(preprocessed);
-    compile(source, base, has("tessera/plain_cuda/mma.h\"") || has("mma.sync"));
+    compile(source, text, base, preprocessed);
     return assembled(fs::path(base).filename().string(), as_checked(text_of(base + ".s")));
   }
 

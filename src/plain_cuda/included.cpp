@@ -10,15 +10,6 @@ namespace tessera::plain_cuda {
 
 namespace {
 
-template <class Each>
-void for_each_line(std::string_view text, const Each& each) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    each(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
-
 /// "FILE:LINE" at the beginning of the text, whatever follows.
 std::pair<std::string, long> place_of(std::string_view text) {
   for (std::size_t colon = text.find(':'); colon != text.npos; colon = text.find(':', colon + 1)) {

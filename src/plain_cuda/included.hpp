@@ -2,6 +2,7 @@
 // messages or from the line markers of the preprocessed text.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,15 @@
 #include <vector>
 
 namespace tessera::plain_cuda {
+
+template <class Each>
+void for_each_line(std::string_view text, const Each& each) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    each(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
 
 struct HeaderInclude {
   std::string header, file;  ///< the file that includes it, as the compiler names it

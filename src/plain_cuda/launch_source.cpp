@@ -68,13 +68,9 @@ class LaunchReader {
 
   std::string program(const std::filesystem::path& file) {
     std::string arrays, arguments;
-    for (std::size_t at = open_ + 1; at < close_;) {
-      std::size_t end = at;
-      while (end < close_ && !t_.is(end, ",")) end = t_.after(end);
-      if (end == at) refuse(at, "an argument is missing");
+    for_each_argument([&](std::size_t at, std::size_t end) {
       arguments += (arguments.empty() ? "" : ", ") + argument(at, end, arrays);
-      at = end + 1;
-    }
+    });
     const std::string configuration = code(launch_ + 3, configuration_end_);
     const bool is_sized = !extents_used().empty();
     const bool is_hidden = is_sized && (t_.is(0, "m") || t_.is(0, "n") || t_.is(0, "k"));
@@ -91,6 +87,28 @@ class LaunchReader {
         "); ::tessera::plain_cuda::end_asked_launch(); }\n}\n");
   }
 
+  LaunchParts parts() const {
+    LaunchParts out{.kernel = text(0, launch_),
+                    .name = {},
+                    .kernel_end = static_cast<long>(t_[launch_ - 1].end),
+                    .arguments = {}};
+    std::size_t at = 0;
+    while (at + 1 < launch_ && (t_.is(at, ":") || t_.is(at + 1, ":"))) ++at;
+    out.name = t_.spelling(at);
+    for_each_argument([&](std::size_t begin, std::size_t end) {
+      auto& next = out.arguments.emplace_back();
+      next.first_column = static_cast<long>(t_[begin].begin) + 1;
+      next.last_column = static_cast<long>(t_[end - 1].end);
+      if (has_label(begin)) {
+        next.label = t_.spelling(begin);
+        begin += 2;
+      }
+      next.text = text(begin, end);
+      next.is_array = is_array(t_.is(begin, "const") ? begin + 1 : begin);
+    });
+    return out;
+  }
+
   std::string extents_used() const {
     std::string out;
     for (const char* which : {"m", "n", "k"}) {
@@ -105,6 +123,23 @@ class LaunchReader {
   }
 
  private:
+  /// Calls body(begin, end) for each argument.
+  template <class Body>
+  void for_each_argument(const Body& body) const {
+    for (std::size_t at = open_ + 1; at < close_;) {
+      std::size_t end = at;
+      while (end < close_ && !t_.is(end, ",")) end = t_.after(end);
+      if (end == at) refuse(at, "an argument is missing");
+      body(at, end);
+      at = end + 1;
+    }
+  }
+  bool has_label(std::size_t at) const {
+    return t_.is_kind(at, Token::Kind::name) && t_.is(at + 1, ":") && !t_.is(at + 2, ":");
+  }
+  bool is_array(std::size_t at) const {
+    return t_.is_kind(at, Token::Kind::name) && t_.is(at + 1, "[");
+  }
   static std::string extents() {
     std::string out;
     for (const char which : {'m', 'n', 'k'})
@@ -119,24 +154,25 @@ class LaunchReader {
   }
   /// The same as code, at its column: the compiler's messages name it.
   std::string code(std::size_t begin, std::size_t end) const {
-    if (begin == end) return {};
-    return cat("\n#line 1 \"--launch\"\n", std::string(t_[begin].begin, ' '), text(begin, end));
+    return begin == end ? std::string() : placed(begin, text(begin, end));
+  }
+  std::string placed(std::size_t at, const std::string& text) const {
+    return cat("\n#line 1 \"--launch\"\n", std::string(t_[at].begin, ' '), text);
   }
 
   /// The argument of the kernel; an array is declared before.
   std::string argument(std::size_t begin, std::size_t end, std::string& arrays) {
     std::string name = cat("argument ", ++count_);
-    if (t_.is_kind(begin, Token::Kind::name) && t_.is(begin + 1, ":") && !t_.is(begin + 2, ":")) {
+    if (has_label(begin)) {
       name = t_.spelling(begin);
       begin += 2;
     }
     if (begin >= end) refuse(begin, cat(name, " has no value"));
     if (begin + 1 == end && arrays_.contains(t_.spelling(begin)))
-      return arrays_.find(t_.spelling(begin))->second;
+      return placed(begin, arrays_.find(t_.spelling(begin))->second);
     const bool is_const = t_.is(begin, "const");
     if (is_const) ++begin;
-    if (!t_.is_kind(begin, Token::Kind::name) || !t_.is(begin + 1, "["))
-      return code(begin - (is_const ? 1 : 0), end);
+    if (!is_array(begin)) return code(begin - (is_const ? 1 : 0), end);
     const std::size_t close = t_.pairs[begin + 1];
     const std::string start = close + 1 < end ? start_of(name, close + 1, end) : "nullptr";
     const DType type = parse_dtype(t_.spelling(begin));
@@ -158,7 +194,7 @@ class LaunchReader {
                                                  code(close + 2, end), "; }")
                                            : std::string(),
                   "); ");
-    return variable;
+    return placed(begin, variable);
   }
 
   /// As a C++ literal: a keyword, "file:" and the name of a file, or that an expression of i gives
@@ -199,6 +235,22 @@ class LaunchReader {
 
 std::string launch_source(std::string_view words, const std::filesystem::path& file) {
   return LaunchReader(words).program(file);
+}
+
+LaunchParts launch_parts(std::string_view words) { return LaunchReader(words).parts(); }
+
+std::string element_type(std::string_view pointer) {
+  std::string pointee;
+  const Tokens words = tokens_of(pointer);
+  for (std::size_t i = 0; i < words.size() && !words.is(i, "*"); ++i) {
+    if (words.is(i, "const") || words.is(i, "volatile")) continue;
+    pointee += cat(pointee.empty() ? "" : " ", words.spelling(i));
+  }
+  for (std::size_t i = 0; i < kElementTypeCount; ++i) {
+    if (cuda_name(static_cast<DType>(i)) == pointee)
+      return std::string(tessera::name(static_cast<DType>(i)));
+  }
+  return {};
 }
 
 std::string extents_used(std::string_view words) { return LaunchReader(words).extents_used(); }

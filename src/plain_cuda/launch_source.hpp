@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tessera::plain_cuda {
 
@@ -20,5 +21,25 @@ namespace tessera::plain_cuda {
 std::string launch_source(std::string_view words, const std::filesystem::path& file);
 /// Which of m, n and k occur in grid, block, extents and values: "mn". Throws as above.
 std::string extents_used(std::string_view words);
+
+/// The kernel and the arguments of a launch; columns are from 1.
+struct LaunchParts {
+  struct Argument {
+    std::string label;  ///< "A"; empty: none
+    std::string text;   ///< "const f32[m,k] = zeros"
+    bool is_array = false;
+    long first_column = 0, last_column = 0;
+  };
+  std::string kernel;   ///< "mine::scale<float>"
+  std::string name;     ///< "scale"
+  long kernel_end = 0;  ///< its last column
+  std::vector<Argument> arguments;
+};
+/// Throws as above.
+LaunchParts launch_parts(std::string_view words);
+
+/// The name in --launch of what such a pointer points to ("f32" for "const float*"); empty if it
+/// has none.
+std::string element_type(std::string_view pointer);
 
 }  // namespace tessera::plain_cuda
