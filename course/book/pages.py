@@ -90,6 +90,9 @@ def mistake(puzzle, text):
 def solution(puzzle):
     body = code(puzzle.document["solution"]) + terminal(puzzle.text("solution")["text"]) + prose(puzzle.explanation)
     out = folded("Solution", body, "solution")
+    if "cuda" in puzzle.document:
+        note = prose("In plain CUDA: " + puzzle.document["cuda_note"]) if "cuda_note" in puzzle.document else ""
+        out += folded("The same in plain CUDA", code(puzzle.document["cuda"]) + note, "solution")
     if puzzle.mistakes():
         told = "".join(mistake(puzzle, each) for each in puzzle.mistakes())
         out += folded(f"Mistakes that others make here, and what is said to them: {len(puzzle.mistakes())}", told, "solution")

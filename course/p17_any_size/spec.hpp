@@ -8,8 +8,8 @@ inline void spec(tessera::puzzle::Run& run) {
     const auto A = puzzle::scattered("A", M, K, 1), B = puzzle::scattered("B", K, N, 2);
     auto C = puzzle::product("C", A, B, 8);
     const int across = int(N + 7) / 8, down = int(M + 7) / 8;
-    run.launch(cat("(", M, ",", K, ") times (", K, ",", N, ")"), Dim3{across, down}, TiledAnySize{},
-               A, B, C);
+    run.launch_with({.numbers = {M, N, K}}, cat("(", M, ",", K, ") times (", K, ",", N, ")"),
+                    Dim3{across, down}, TiledAnySize{}, A, B, C);
     const auto& total = run.total();
     const double in_a_round = 2.0 * 8 * 8 * across * down;
     run.goal("rounds that are too many",

@@ -26,15 +26,15 @@ def load_magics(shell: Any) -> None:
     """Gives the shell of a notebook %tessera_puzzle."""
 
     def tessera_puzzle(line: str, cell: str | None = None) -> None:
-        """%tessera_puzzle p07 prints the page of a puzzle and puts its file into the next cell, which runs as
-        %%tessera_puzzle p07 [options of `tessera puzzle run`]."""
+        """%tessera_puzzle p07 [--cuda] prints the page of a puzzle and puts its file into the next cell, which runs as
+        %%tessera_puzzle p07 [--cuda] [options of `tessera puzzle run`]."""
         words = shlex.split(line)
         if not words or words[0].startswith("-"):
-            raise ValueError(f"{_CALL}: which puzzle? expected a name such as p07")
+            raise ValueError(f"{_CALL}: which puzzle? expected a name such as p07 and options: %tessera_puzzle p07 --cuda")
         name, options = words[0], words[1:]
         with tempfile.TemporaryDirectory() as folder:
             if cell is not None:
-                file = pathlib.Path(folder) / f"{name}.cpp"
+                file = pathlib.Path(folder) / (name + (".cu" if "--cuda" in options else ".cpp"))
                 file.write_text(cell, encoding="utf-8")
                 print(_run(["run", name, str(file), *options]), end="")
                 return

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "plain_cuda/build.hpp"
+#include "puzzle.hpp"
 #include "shell/algorithm_options.hpp"
 #include "shell/suggest.hpp"
 #include "tessera/matmul/plan.hpp"
@@ -32,7 +34,9 @@ void add_commands(CLI::App& root, shell::Context& context) {
   add_judge(root, context);
   add_explain(root, context);
 #if !defined(TESSERA_ONLY_DEMO)  // which is built without the course
-  add_puzzle(root, context);
+  add_puzzle(root, context, [](const std::filesystem::path& source, const auto& folder) {
+    return plain_cuda::build({.sources = {source}, .flags = {}, .launch = {}}, folder);
+  });
 #endif
   add_layout(root, context);
   add_banks(root, context);

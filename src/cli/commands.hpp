@@ -37,7 +37,6 @@ void add_check(CLI::App& root, shell::Context& context);
 void add_cuda_run(CLI::App& root, shell::Context& context);
 void add_judge(CLI::App& root, shell::Context& context);
 void add_explain(CLI::App& root, shell::Context& context);
-void add_puzzle(CLI::App& root, shell::Context& context);
 void add_layout(CLI::App& root, shell::Context& context);
 void add_banks(CLI::App& root, shell::Context& context);
 void add_mcp(CLI::App& root, shell::Context& context);

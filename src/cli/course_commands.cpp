@@ -1,5 +1,6 @@
 // The sub-commands of a course-only build (TESSERA_ONLY_COURSE), instead of all_commands.cpp.
 #include "commands.hpp"
+#include "puzzle.hpp"
 
 namespace tessera::cli {
 
@@ -11,7 +12,7 @@ const CommandTexts& command_texts() {
   return texts;
 }
 
-void add_commands(CLI::App& root, shell::Context& context) { add_puzzle(root, context); }
+void add_commands(CLI::App& root, shell::Context& context) { add_puzzle(root, context, nullptr); }
 
 std::string known_names() { return {}; }
 

@@ -1,11 +1,13 @@
 // `tessera puzzle`: the course. Each command reads the course's folder and the learner's progress.
+#include "puzzle.hpp"
+
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <utility>
 
-#include "commands.hpp"
 #include "course/answer.hpp"
 #include "course/progress.hpp"
 #include "course/requests.hpp"
@@ -22,6 +24,13 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
+
+/// For a page that has a matrix: "A (9,9)".
+std::string about_elements(const course::Puzzle& puzzle) {
+  static const std::regex matrix(R"( \(\d+,\d+\))");
+  if (!puzzle.is_in_cuda || !std::regex_search(puzzle.configuration, matrix)) return {};
+  return "\nA matrix A with N columns is a pointer here: A(r, c) is A[r * N + c].\n";
+}
 
 std::vector<course::Puzzle> course_of(const course::PuzzleRequest& request) {
   return course::read_course(course::course_folder(request.course));
@@ -51,7 +60,7 @@ void write_start(const course::Puzzle& puzzle, const fs::path& file, bool force)
   if (!force && fs::exists(file, none))
     throw Error(Category::argument, cat("start: ", file.string(), " exists already"), {}, {},
                 cat("continue with it, or start again: 'tessera puzzle reset ", puzzle.id,
-                    "' keeps it as .bak, --force replaces it"));
+                    puzzle.form_flag(), "' keeps it as .bak, --force replaces it"));
   fs::create_directories(file.parent_path(), none);
   AtomicFile out(file.string(), force ? Overwrite::replace : Overwrite::refuse);
   out.write(puzzle.start());
@@ -59,7 +68,7 @@ void write_start(const course::Puzzle& puzzle, const fs::path& file, bool force)
 }
 
 int list(const shell::Context& context, const course::PuzzleRequest& request) {
-  const auto course = course_of(request);
+  const auto course = course::requested_course(request);
   course::LearnerProgress progress;
   if (context.json) {
     ordered_json out = ordered_json::array();
@@ -67,48 +76,53 @@ int list(const shell::Context& context, const course::PuzzleRequest& request) {
       out.push_back({{"id", each.id},
                      {"title", each.title},
                      {"variants", each.variants},
-                     {"state", state_name(each, progress[each.id])}});
+                     {"cuda", each.has_cuda()},
+                     {"state", state_name(each, progress[each.key()])}});
     context.print(shell::json_text(out));
     return 0;
   }
   for (const auto& each : course) {
-    const std::string state = state_name(each, progress[each.id]);
+    const std::string state = state_name(each, progress[each.key()]);
     const char* mark = state == "solved" ? "✓" : state == "started" ? "…" : " ";
     context.print(
         fmt::format("{} {:<4} {}\n", context.paint(mark, shell::Ink::green), each.id, each.title));
   }
-  context.print("\n✓ solved  … started\nBegin with 'tessera puzzle start " + course.front().id +
-                "'.\n");
+  context.print(cat("\n✓ solved  … started\nBegin with 'tessera puzzle start ", course.front().id,
+                    course.front().form_flag(), "'.\n"));
+  if (!request.is_in_cuda)
+    context.print("'tessera puzzle list --cuda' shows those that are in plain CUDA, too.\n");
   return 0;
 }
 
 int start(const shell::Context& context, const course::PuzzleRequest& request) {
   const auto course = course_of(request);
-  const course::Puzzle& puzzle = course::find_puzzle(course, request.id);
+  const course::Puzzle puzzle = course::requested_puzzle(course, request);
   const fs::path file = learners_file(puzzle, request.file);
   write_start(puzzle, file, request.force);
   std::string before;
   course::LearnerProgress::update(context, [&](auto& progress) {
-    before = std::exchange(progress[puzzle.id].file, file.string());
+    before = std::exchange(progress[puzzle.key()].file, file.string());
   });
   if (!before.empty() && before != file)
     context.warn(cat("where there is no ", puzzle.file_name(),
-                     " in the folder, 'tessera puzzle run ", puzzle.id,
+                     " in the folder, 'tessera puzzle run ", puzzle.id, puzzle.form_flag(),
                      "' uses this file from now on, no longer ", before));
   print_page(context, cat("Puzzle ", puzzle.number, ": ", puzzle.title, "\n\n", puzzle.idea, "\n",
                           puzzle.configuration));
+  context.print_wrapped(about_elements(puzzle));
   context.print_wrapped(cat("\nEdit ", file.string(), "\nthen: tessera puzzle run ", puzzle.id,
+                            puzzle.form_flag(),
                             puzzle.variants.empty() ? "" : " --" + puzzle.variants.front(), "\n"));
   return 0;
 }
 
 int hint(const shell::Context& context, const course::PuzzleRequest& request) {
   const auto course = course_of(request);
-  const course::Puzzle& puzzle = course::find_puzzle(course, request.id);
+  const course::Puzzle puzzle = course::requested_puzzle(course, request);
   const int all = static_cast<int>(puzzle.hints.size());
   int shown = 0;
   course::LearnerProgress::update(context, [&](auto& progress) {
-    int& hints = progress[puzzle.id].hints;
+    int& hints = progress[puzzle.key()].hints;
     shown = hints = std::min(hints + 1, all);
   });
   for (int i = 0; i < shown; ++i)
@@ -116,19 +130,19 @@ int hint(const shell::Context& context, const course::PuzzleRequest& request) {
                             puzzle.hints[static_cast<std::size_t>(i)]));
   if (shown == all)
     context.print_wrapped(cat("\nThat was the last hint: 'tessera puzzle solution ", puzzle.id,
-                              "' shows the solution.\n"));
+                              puzzle.form_flag(), "' shows the solution.\n"));
   return 0;
 }
 
 int solution(const shell::Context& context, const course::PuzzleRequest& request) {
   const auto course = course_of(request);
-  context.print(course::find_puzzle(course, request.id).solution());
+  context.print(course::requested_puzzle(course, request).solution());
   return 0;
 }
 
 int explain(const shell::Context& context, const course::PuzzleRequest& request) {
   const auto course = course_of(request);
-  const course::Puzzle& puzzle = course::find_puzzle(course, request.id);
+  const course::Puzzle puzzle = course::requested_puzzle(course, request);
   print_page(context, cat("Puzzle ", puzzle.number, ": ", puzzle.title, "\n\n", puzzle.idea, "\n",
                           puzzle.configuration, "\n", puzzle.explanation));
   return 0;
@@ -143,9 +157,9 @@ fs::path free_backup(const fs::path& file) {
 
 int reset(const shell::Context& context, const course::PuzzleRequest& request) {
   const auto course = course_of(request);
-  const course::Puzzle& puzzle = course::find_puzzle(course, request.id);
+  const course::Puzzle puzzle = course::requested_puzzle(course, request);
   course::LearnerProgress progress;
-  const std::string known = progress[puzzle.id].file;
+  const std::string known = progress[puzzle.key()].file;
   const fs::path file = known.empty() ? learners_file(puzzle, "") : fs::path(known);
   std::string kept;
   const bool is_there = fs::exists(file);
@@ -155,8 +169,8 @@ int reset(const shell::Context& context, const course::PuzzleRequest& request) {
   }
   if (!is_there || !kept.empty()) write_start(puzzle, file, false);
   course::LearnerProgress::update(context, [&](auto& all) {
-    all.forget(puzzle.id);
-    all[puzzle.id].file = file.string();
+    all.forget(puzzle.key());
+    all[puzzle.key()].file = file.string();
   });
   context.print_wrapped(
       cat(file.string(), " is reset", kept.empty() ? "" : "; your version is " + kept, "\n"));
@@ -164,14 +178,14 @@ int reset(const shell::Context& context, const course::PuzzleRequest& request) {
 }
 
 int show_progress(const shell::Context& context, const course::PuzzleRequest& request) {
-  const auto course = course_of(request);
+  const auto course = course::requested_course(request);
   course::LearnerProgress progress;
   std::size_t solved = 0;
   ordered_json puzzles = ordered_json::array();
   // the first unsolved one, and the first after the last solved one
   std::string first_open, next_behind;
   for (const auto& each : course) {
-    const course::PuzzleState& state = progress[each.id];
+    const course::PuzzleState& state = progress[each.key()];
     const bool done = std::string(state_name(each, state)) == "solved";
     solved += done ? 1 : 0;
     if (done) next_behind.clear();
@@ -194,7 +208,8 @@ int show_progress(const shell::Context& context, const course::PuzzleRequest& re
   context.print(fmt::format("{} {} of {} puzzles solved, {} %\n", bar, solved, course.size(),
                             100 * solved / course.size()));
   const std::string next = next_behind.empty() ? first_open : next_behind;
-  if (!next.empty()) context.print("next: tessera puzzle start " + next + "\n");
+  if (!next.empty())
+    context.print(cat("next: tessera puzzle start ", next, course.front().form_flag(), "\n"));
   return 0;
 }
 
@@ -209,10 +224,15 @@ CLI::App* add(CLI::App& parent, shell::Context& context, const SharedRequest& re
   return app;
 }
 
+void add_cuda_flag(CLI::App& app, course::PuzzleRequest& request) {
+  shell::add_flag(app, "--cuda", request.is_in_cuda, "In plain CUDA, not in Tessera's language");
+}
+
 CLI::App* add_with_id(CLI::App& parent, shell::Context& context, const SharedRequest& request,
                       const char* name, const char* what, const char* examples, Command command) {
   CLI::App* app = add(parent, context, request, name, what, examples, command);
   shell::add_argument(*app, "ID", "PUZZLE", request->id, "The puzzle: p16, or 16");
+  add_cuda_flag(*app, *request);
   return app;
 }
 
@@ -242,14 +262,16 @@ void add_run(CLI::App& app, shell::Context& context, const SharedRequest& reques
 
 }  // namespace
 
-void add_puzzle(CLI::App& root, shell::Context& context) {
+void add_puzzle(CLI::App& root, shell::Context& context, course::CudaBuilder build_cuda) {
   const auto request = std::make_shared<course::PuzzleRequest>();
+  request->build_cuda = build_cuda;
   CLI::App& app = *shell::add_command(
       root, context, "puzzle", "A course: write kernels, and learn why they are wrong",
       "  tessera puzzle list\n  tessera puzzle start p01\n  tessera puzzle "
-      "run p16 --tiled\n  tessera puzzle hint p16");
-  shell::add_json_option(*add(app, context, request, "list", "Show all puzzles", "", list), context,
-                         "As JSON");
+      "run p16 --tiled\n  tessera puzzle hint p16\n  tessera puzzle start p16 --cuda");
+  CLI::App& all = *add(app, context, request, "list", "Show all puzzles", "", list);
+  add_cuda_flag(all, *request);
+  shell::add_json_option(all, context, "As JSON");
   CLI::App& begin = *add_with_id(app, context, request, "start", "Write the file to edit",
                                  "  tessera puzzle start p01 course", start);
   shell::add_text(begin, "DIR", "FOLDER", request->file, "Where; default here");
@@ -260,9 +282,10 @@ void add_puzzle(CLI::App& root, shell::Context& context) {
   add_with_id(app, context, request, "explain", "Explain the puzzle and its solution", "", explain);
   add_with_id(app, context, request, "reset", "Start again; your version is kept as .bak", "",
               reset);
-  shell::add_json_option(
-      *add(app, context, request, "progress", "Show what is solved", "", show_progress), context,
-      "As JSON");
+  CLI::App& solved =
+      *add(app, context, request, "progress", "Show what is solved", "", show_progress);
+  add_cuda_flag(solved, *request);
+  shell::add_json_option(solved, context, "As JSON");
   CLI::App& fresh =
       *add(app, context, request, "new", "Create a puzzle of your own from a template",
            "  tessera puzzle new p90_mine --course my_course", course::new_puzzle);
@@ -271,6 +294,7 @@ void add_puzzle(CLI::App& root, shell::Context& context) {
       *add(app, context, request, "test", "Test the course: solutions, unfilled files, mistakes",
            "  tessera puzzle test --course my_course", course::test_course);
   shell::add_arguments(test, "ID", "PUZZLE", request->ids, "Only these puzzles");
+  add_cuda_flag(test, *request);
   shell::add_json_option(test, context, "As JSON: the course, and the answer to each of its texts");
   shell::require_command(app);
 }

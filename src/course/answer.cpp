@@ -321,7 +321,7 @@ std::string answer_text(const shell::Context& context, const Puzzle& puzzle,
     out += "\n" + context.paint("likely cause: " + cause.title, shell::Ink::yellow) +
            ", as said above";
   return out + cat("\nPuzzle ", puzzle.number, " is not solved yet; 'tessera puzzle hint ",
-                   puzzle.id, "' helps\n");
+                   puzzle.id, puzzle.form_flag(), "' helps\n");
 }
 
 ordered_json answer_json(const Puzzle& puzzle, const std::string& variant,

@@ -13,12 +13,15 @@ namespace tessera::course {
 
 namespace {
 
+/// What is in plain CUDA has no coverage.
 bool none_touched(const PuzzleCase& c) {
-  return std::all_of(c.coverage.begin(), c.coverage.end(),
+  return !c.coverage.empty() &&
+         std::all_of(c.coverage.begin(), c.coverage.end(),
                      [](const auto& t) { return t.is_output ? t.written == 0 : t.read == 0; });
 }
 bool none_written(const PuzzleCase& c) {
-  return std::none_of(c.coverage.begin(), c.coverage.end(),
+  return !c.coverage.empty() &&
+         std::none_of(c.coverage.begin(), c.coverage.end(),
                       [](const auto& t) { return t.is_output && t.written > 0; });
 }
 

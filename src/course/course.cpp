@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <regex>
 
 #include "process/compile.hpp"
 #include "shell/options.hpp"
@@ -73,10 +74,11 @@ Puzzle read_puzzle(const fs::path& folder) {
     else if (section.heading == "Picture") out.pictures.push_back(section.text);
     else if (section.heading == "Hint") out.hints.push_back(section.text);
     else if (section.heading == "Explanation") out.explanation = section.text;
+    else if (section.heading == "In plain CUDA") out.cuda_note = section.text;
     else
       refuse(page, 1,
              cat("unknown section '", section.heading,
-                 "': expected Idea, Picture, Configuration, Hint, Explanation"));
+                 "': expected Idea, Picture, Configuration, Hint, In plain CUDA, Explanation"));
   }
   constexpr std::string_view key = "variants: ";
   if (out.idea.starts_with(key)) {
@@ -100,6 +102,27 @@ std::vector<std::size_t> places_of(const std::vector<std::string>& part,
         std::equal(part.begin(), part.end(), whole.begin() + static_cast<std::ptrdiff_t>(at),
                    [](const auto& a, const auto& b) { return trimmed(a) == trimmed(b); });
     if (is_here) out.push_back(at);
+  }
+  return out;
+}
+
+/// Those whose lines, in CUDA's names, are lines of that solution. What the answers say differs.
+std::vector<Mistake> mistakes_in_cuda(std::vector<Mistake> all,
+                                      const std::vector<std::string>& solution) {
+  static const std::regex matrix(R"(\b[A-Z]\()");  // A(r, c), which is a pointer there
+  std::vector<Mistake> out;
+  for (Mistake& each : all) {
+    each.says.clear();
+    if (!each.cause_in_cuda.empty()) each.cause = each.cause_in_cuda;
+    bool applies = each.cause != "none" && each.cause != kDoesNotCompile;
+    for (auto* lines : {&each.right, &each.wrong})
+      for (std::string& line : *lines) {
+        line = with_names_of_cuda(line);
+        applies = applies && !std::regex_search(line, matrix);
+      }
+    const bool is_of_start = each.right.empty() && each.wrong.empty();
+    applies = applies && (is_of_start || places_of(each.right, solution).size() == 1);
+    if (applies) out.push_back(std::move(each));
   }
   return out;
 }
@@ -157,15 +180,16 @@ std::string cut(std::string_view text, Side side, const std::string& file) {
   return out;
 }
 
-std::string Puzzle::solution() const {
-  const auto file = folder / "puzzle.cpp";
-  return cut(read_text(file), Side::solution, file.string());
+namespace {
+std::string side_of(const Puzzle& puzzle, Side side) {
+  const auto file = puzzle.folder / (puzzle.is_in_cuda ? "puzzle.cu" : "puzzle.cpp");
+  return cut(read_text(file), side, file.string());
 }
+}  // namespace
 
-std::string Puzzle::start() const {
-  const auto file = folder / "puzzle.cpp";
-  return cut(read_text(file), Side::start, file.string());
-}
+std::string Puzzle::solution() const { return side_of(*this, Side::solution); }
+
+std::string Puzzle::start() const { return side_of(*this, Side::start); }
 
 std::vector<Mistake> Puzzle::mistakes() const {
   const fs::path file = folder / "mistakes.txt";
@@ -181,13 +205,15 @@ std::vector<Mistake> Puzzle::mistakes() const {
     else if (trimmed(line).empty()) continue;
     else if (out.empty()) refuse(file.string(), number, "expected '== what is wrong'");
     else if (line.starts_with("cause: ")) out.back().cause = value("cause: ");
+    else if (line.starts_with("in-cuda: ")) out.back().cause_in_cuda = value("in-cuda: ");
     else if (line.starts_with("variant: ")) out.back().variant = value("variant: ");
     else if (line.starts_with("says: ")) out.back().says.push_back(value("says: "));
     else if (line[0] == '-') out.back().right.push_back(line.substr(1));
     else if (line[0] == '+') out.back().wrong.push_back(line.substr(1));
-    else refuse(file.string(), number, "expected cause:, variant:, says:, -line or +line");
+    else
+      refuse(file.string(), number, "expected cause:, in-cuda:, variant:, says:, -line or +line");
   }
-  return out;
+  return is_in_cuda ? mistakes_in_cuda(std::move(out), lines_of(solution())) : out;
 }
 
 fs::path course_folder(const std::string& folder) {

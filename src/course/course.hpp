@@ -2,8 +2,12 @@
 //   puzzle.cpp    the solution; the learner's file is cut from it
 //   spec.hpp      what is run and expected (puzzle/run.hpp)
 //   page.md       title, idea, pictures, configuration, hints, explanation
+//   puzzle.cu     the solution in plain CUDA, where there is one; its kernels have the names that
+//                 those of puzzle.cpp declare, and pointers to float as parameters
 //   mistakes.txt  typical wrong solutions as changes of puzzle.cpp, with the cause to be named; an
-//                 entry without changes says it of the file that the learner gets
+//                 entry without changes says it of the file that the learner gets. Those whose
+//                 lines, in CUDA's names, are in puzzle.cu apply there, too; "in-cuda:" has the
+//                 cause if it is another one there, or "none"
 // Learner's file and solution are one text, so they cannot drift apart.
 #pragma once
 
@@ -14,9 +18,13 @@
 
 namespace tessera::course {
 
+/// The cause of a text that does not compile.
+inline constexpr std::string_view kDoesNotCompile = "does-not-compile";
+
 /// A wrong solution and its expected answer; without lines: the file that the learner gets.
 struct Mistake {
   std::string title, cause;
+  std::string cause_in_cuda;             ///< empty: the same; "none": it does not apply there
   std::string variant;                   ///< to run; empty: all
   std::vector<std::string> wrong, says;  ///< lines to insert; texts that the answer contains
   std::vector<std::string> right;        ///< lines of the solution that they replace
@@ -31,8 +39,15 @@ struct Puzzle {
   std::string configuration, explanation;
   std::vector<std::string> hints;
   std::vector<std::string> pictures;  ///< for the book: what to draw, and what it shows
+  std::string cuda_note;              ///< what is different in plain CUDA; or empty
+  bool is_in_cuda = false;            ///< solution and start are in plain CUDA
 
-  std::string file_name() const { return id + ".cpp"; }
+  /// Of the learner's file, by which the progress knows the puzzle.
+  std::string file_name() const { return id + (is_in_cuda ? ".cu" : ".cpp"); }
+  std::string key() const { return is_in_cuda ? file_name() : id; }
+  /// The options that choose this form: " --cuda" or none.
+  const char* form_flag() const { return is_in_cuda ? " --cuda" : ""; }
+  bool has_cuda() const { return std::filesystem::exists(folder / "puzzle.cu"); }
   /// The text with the learner's part, and without.
   std::string solution() const;
   std::string start() const;
@@ -46,6 +61,12 @@ std::filesystem::path course_folder(const std::string& folder);
 std::vector<Puzzle> read_course(const std::filesystem::path& folder);
 /// By id: "p16", "16". Throws Error(argument) with the nearest.
 const Puzzle& find_puzzle(const std::vector<Puzzle>& course, const std::string& id);
+
+/// The puzzle in plain CUDA, with CUDA's names in its texts. Throws Error(unavailable) if it has no
+/// such form.
+Puzzle in_cuda(Puzzle puzzle);
+/// The same for any text: "threadIdx.x" instead of "t.thread.x".
+std::string with_names_of_cuda(std::string text);
 
 /// The solution with the mistake in it; it must have lines. Throws Error(file) unless the lines to
 /// replace occur in it exactly once.

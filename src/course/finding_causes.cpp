@@ -28,6 +28,15 @@ bool any_output_read(const PuzzleCase& c) {
                      [](const auto& t) { return t.is_output && t.read > 0; });
 }
 
+/// Does the kernel read elements of the tensor? In plain CUDA, whose reads are not counted.
+bool reads_in_cuda(const PuzzleAttempt& attempt, const PuzzleCase& c, const std::string& tensor) {
+  const std::regex read(R"(\b)" + tensor + R"(\s*\[[^\]]*\](?!\s*=[^=]))");
+  const auto lines = c.coverage.empty() ? lines_of(attempt.source) : std::vector<std::string>{};
+  return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+    return std::regex_search(without_comment(line), read);
+  });
+}
+
 /// Do some elements have more than one writer, and others none? The checker only notes it if all
 /// writers store the same number.
 bool writes_meet(const PuzzleCase& c) {
@@ -89,7 +98,7 @@ Cause cause_of_meeting(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
                  "the second argument of t.atomic_add is the sum alone, without the old value");
   if (is_atomic)
     return cause("needs-atomic", cat(f.problem), "every line that changes the element is atomic");
-  if (any_output_read(c)) return cause("needs-atomic");
+  if (any_output_read(c) || reads_in_cuda(attempt, c, f.tensor)) return cause("needs-atomic");
   const bool has_parts = c.grid[2] > 1;
   return cause("same-place",
                cat(f.is_of_blocks ? "blocks" : "threads",
@@ -246,6 +255,10 @@ Cause cause_of_findings(const PuzzleAttempt& attempt, const PuzzleCase& c) {
   if (const auto* f = fatal_of(c)) return told_by(*f, cause_of_end(attempt, *f));
   if (const auto* f = find_finding(c, {"diverged-barrier", "missing-barrier", "early-return"}))
     return told_by(*f, cause_of_barrier(attempt, c, *f));
+  if (const auto* f = find_finding(c, {"out-of-bounds"}, "local"); f && f->tensor == "warp")
+    return told_by(*f, cause("barrier-in-guard", f->problem,
+                             "all lanes call the shuffle, those without an element with a number "
+                             "that changes nothing"));
   if (const auto* f = find_finding(c, {"out-of-bounds"}, "global")) {
     if (Cause overlap = cause_of_overlap(attempt, c); !overlap.id.empty())
       return told_by(*f, std::move(overlap));

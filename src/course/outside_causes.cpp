@@ -42,8 +42,8 @@ std::string compared(const Comparison& words, const PuzzleAttempt& attempt, cons
 /// Is there at most one thread for each element? Then no thread needs a guard.
 bool has_no_thread_too_many(const PuzzleCase& c) {
   const index_t threads = c.grid[0] * c.grid[1] * c.block[0] * c.block[1];
-  return std::any_of(c.coverage.begin(), c.coverage.end(), [&](const auto& t) {
-    return t.is_output && t.elements % threads == 0 && t.elements >= threads;
+  return std::any_of(c.outputs.begin(), c.outputs.end(), [&](const auto& m) {
+    return m.rows * m.cols % threads == 0 && m.rows * m.cols >= threads;
   });
 }
 
@@ -327,9 +327,10 @@ Cause cause_of_outside(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
                      " is wrong, and a guard would leave elements out"));
   const std::string zero = zero_instead(attempt, c, f, line, indices);
   if (!zero.empty()) return cause("guard", f.problem + ": that access must not happen", zero);
+  const std::string sides = compared(kInWords, attempt, c, f, indices);
   return cause("guard", f.problem + ": that thread must be kept away",
-               "only threads whose element exists may do it: an if that compares " +
-                   compared(kInWords, attempt, c, f, indices));
+               cat("only threads whose element exists may do it",
+                   sides.empty() ? "" : ": an if that compares ", sides));
 }
 
 }  // namespace tessera::course

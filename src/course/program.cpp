@@ -7,6 +7,7 @@
 #include <regex>
 
 #include "answer.hpp"
+#include "cuda_answer.hpp"
 #include "device/device_names.hpp"
 #include "finding_text.hpp"
 #include "process/checked_flags.hpp"
@@ -33,21 +34,16 @@ constexpr const char* kProgram = "tessera-puzzle.cpp";
 constexpr const char* kProgramOfGpu = "tessera-puzzle.cu";
 constexpr const char* kOnDevice = "-DTESSERA_PUZZLE_ON_DEVICE=1";
 
-/// The learner's name of the file, if messages can be searched for it.
-std::string name_of(const PuzzleTry& one) {
-  const bool is_plain = one.file.find_first_of("\"\\:(\n") == std::string::npos;
-  const bool clashes = one.file == "spec.hpp" || one.file == kProgram || one.file == kProgramOfGpu;
-  return one.file.empty() || !is_plain || clashes ? one.puzzle->file_name() : one.file;
-}
-
 /// Each in its own namespace, to avoid name collisions, after all includes; the first include
 /// is that of compiled_header().
 std::string program_of(const std::vector<PuzzleTry>& tries) {
   std::string includes = "#include \"tessera/puzzle/run.hpp\"\n", bodies, entries;
   for (const auto& one : tries) {
-    bodies += cat("namespace ", one.name, " {\n#line 1 \"", name_of(one), "\"\n");
-    for (const auto& text :
-         {one.source, "#line 1 \"spec.hpp\"\n" + read_text(one.puzzle->folder / "spec.hpp")})
+    const bool is_in_cuda = one.puzzle->is_in_cuda;
+    bodies += cat("namespace ", one.name, " {\n#line 1 \"",
+                  is_in_cuda ? "puzzle.cpp" : name_of(one), "\"\n");
+    for (const auto& text : {is_in_cuda ? declarations_for(*one.puzzle) : one.source,
+                             "#line 1 \"spec.hpp\"\n" + read_text(one.puzzle->folder / "spec.hpp")})
       for (const auto& line : lines_of(text)) {
         const bool is_include = line.starts_with("#include");
         if (is_include) includes += line + "\n";
@@ -133,7 +129,7 @@ bool compile_for(const PuzzleGpu& gpu, const fs::path& folder, std::string& said
 enum class Cage { closed, open };
 
 void run_in(const fs::path& folder, const PuzzleTry& one, double time_limit_s, Cage cage,
-            const std::string& device, PuzzleAttempt& out) {
+            const std::string& device, const fs::path& cuda, PuzzleAttempt& out) {
   const std::string outcome = (folder / (one.name + ".json")).string(),
                     printed = (folder / "printed").string(),
                     source = (folder / (one.name + ".source")).string();
@@ -147,6 +143,7 @@ void run_in(const fs::path& folder, const PuzzleTry& one, double time_limit_s, C
       .stdout_file = printed,
       .folder = folder.string(),
       .seconds = patience};
+  if (!cuda.empty()) run.words.push_back("cuda=" + cuda.string());
   if (!device.empty())
     run.environment = {"TESSERA_DEVICE=" + device, cat("TESSERA_GPU_FLAGS=", kOnDevice)};
   if (cage == Cage::closed) run.environment = {cat(puzzle::kFolderVariable, "=", folder.string())};
@@ -189,31 +186,74 @@ PuzzleAttempt fresh(const PuzzleTry& one) {
 /// The program of each, in the folder; `said`: why there is none.
 std::vector<PuzzleAttempt> run_all(const fs::path& folder, const std::vector<PuzzleTry>& tries,
                                    const std::string& said, double time_limit_s, Cage cage,
-                                   const std::string& device = {}) {
+                                   const std::string& device = {}, const fs::path& cuda = {}) {
   std::vector<PuzzleAttempt> out;
   for (const auto& one : tries) {
     out.push_back(fresh(one));
-    if (said.empty()) run_in(folder, one, time_limit_s, cage, device, out.back());
+    if (said.empty()) run_in(folder, one, time_limit_s, cage, device, cuda, out.back());
+    else if (one.puzzle->is_in_cuda)
+      out.back().errors = {{.file = out.back().file, .message = said}};
     else out.back().errors = compile_errors(said, out.back().file, one.source);
   }
   return out;
 }
 
+/// The program of kernels in plain CUDA; none, and `said`, if they do not compile.
+fs::path cuda_program(const fs::path& folder, const std::vector<PuzzleTry>& tries,
+                      CudaBuilder build, std::string& said) {
+  if (build == nullptr)
+    throw Error(Category::unavailable, "this build of the command has no plain CUDA", {}, {},
+                "scripts/build makes the whole command");
+  const fs::path source = folder / kProgramOfGpu;
+  std::ofstream(source) << cuda_program_of(tries);
+  try {
+    return build(source, folder);
+  } catch (const Error& error) {
+    if (error.problem().find("does not compile") == std::string::npos) throw;
+    said = "see the compiler's messages";
+    return {};
+  }
+}
+
+/// What a spec needs and a text in plain CUDA lacks: "a kernel tiled"; empty: nothing.
+std::string missing_kernel(const PuzzleTry& one) {
+  const auto kernels = kernels_of(one.source);
+  for (const auto& each : kernels_of(one.puzzle->solution()))
+    if (std::find(kernels.begin(), kernels.end(), each) == kernels.end())
+      return cat(name_of(one), " has no kernel '__global__ void ", each,
+                 "(...)', which the puzzle launches");
+  return {};
+}
+
 }  // namespace
 
-PuzzleAttempt attempt(const PuzzleTry& one, double time_limit_s) {
-  return std::move(attempt_together({one}, time_limit_s).front());
+std::string name_of(const PuzzleTry& one) {
+  const bool is_plain = one.file.find_first_of("\"\\:(\n") == std::string::npos;
+  const bool clashes = one.file == "spec.hpp" || one.file == kProgram || one.file == kProgramOfGpu;
+  return one.file.empty() || !is_plain || clashes ? one.puzzle->file_name() : one.file;
+}
+
+PuzzleAttempt attempt(const PuzzleTry& one, double time_limit_s, CudaBuilder cuda) {
+  return std::move(attempt_together({one}, time_limit_s, cuda).front());
 }
 
 std::vector<PuzzleAttempt> attempt_together(const std::vector<PuzzleTry>& tries,
-                                            double time_limit_s) {
+                                            double time_limit_s, CudaBuilder cuda) {
   const process::TemporaryFolder folder;
-  std::ofstream(folder.path() / kProgram) << program_of(tries);
   std::string said;
+  fs::path kernels;
   const auto begin = process::Clock::now();
+  if (tries.front().puzzle->is_in_cuda) {
+    for (const auto& one : tries)
+      if (said.empty()) said = missing_kernel(one);
+    if (said.empty()) kernels = cuda_program(folder.path(), tries, cuda, said);
+    if (!said.empty()) return run_all(folder.path(), tries, said, time_limit_s, Cage::closed);
+  }
+  std::ofstream(folder.path() / kProgram) << program_of(tries);
   const bool compiled = compile_in(folder.path(), compile_limit(time_limit_s, tries.size()), said);
   const double compile_s = process::seconds_since(begin);
-  auto out = run_all(folder.path(), tries, compiled ? "" : said, time_limit_s, Cage::closed);
+  auto out =
+      run_all(folder.path(), tries, compiled ? "" : said, time_limit_s, Cage::closed, {}, kernels);
   for (auto& each : out) each.compile_s = compile_s;
   return out;
 }

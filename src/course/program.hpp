@@ -46,8 +46,17 @@ struct PuzzleTry {
   std::string file;           ///< the learner's name for it; empty: the course's
 };
 
-/// Compiles and runs one. Throws Error(unavailable) without a compiler or library.
-PuzzleAttempt attempt(const PuzzleTry& one, double time_limit_s);
+/// The learner's name of the file, if messages can be searched for it.
+std::string name_of(const PuzzleTry& one);
+
+/// Builds the program of a file in plain CUDA, in the folder; messages of the compiler go to
+/// stderr.
+using CudaBuilder = std::filesystem::path (*)(const std::filesystem::path& source,
+                                              const std::filesystem::path& folder);
+
+/// Compiles and runs one. `cuda`: null in a build of the command that has no plain CUDA. Throws
+/// Error(unavailable) without a compiler or library.
+PuzzleAttempt attempt(const PuzzleTry& one, double time_limit_s, CudaBuilder cuda = nullptr);
 
 /// What runs a program on a GPU.
 struct PuzzleGpu {
@@ -68,9 +77,9 @@ std::vector<PuzzleAttempt> attempt_on(const PuzzleGpu& gpu, const std::vector<Pu
 std::string gpu_text(const PuzzleGpu& gpu, const PuzzleAttempt& attempt);
 
 /// Compiles all into one program and runs each. If they do not compile together, all have the
-/// errors.
+/// errors. All are in plain CUDA, or none.
 std::vector<PuzzleAttempt> attempt_together(const std::vector<PuzzleTry>& tries,
-                                            double time_limit_s);
+                                            double time_limit_s, CudaBuilder cuda = nullptr);
 
 /// The errors of a compiler's output that concern `file`, which contains `source`: the first one
 /// with its cause, if that is certain, then others that do not follow from it. An error without a

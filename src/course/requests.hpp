@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "course.hpp"
+#include "program.hpp"
 #include "shell/context.hpp"
 
 namespace tessera::course {
@@ -18,7 +19,14 @@ struct PuzzleRequest {
   std::vector<std::string> ids;    ///< of `test`
   double time_limit_s = 5;
   bool force = false, solution = false, all = false;
+  bool is_in_cuda = false;           ///< --cuda
+  CudaBuilder build_cuda = nullptr;  ///< null: this command has no plain CUDA
 };
+
+/// All puzzles; with --cuda those that have a form in plain CUDA, in this form.
+std::vector<Puzzle> requested_course(const PuzzleRequest& request);
+/// The puzzle of the command line, in the form that it asks for.
+Puzzle requested_puzzle(const std::vector<Puzzle>& course, const PuzzleRequest& request);
 
 /// `tessera puzzle run`: 0 solved, 1 not.
 int run_puzzle(const shell::Context& context, const PuzzleRequest& request);

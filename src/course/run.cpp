@@ -75,7 +75,7 @@ fs::path file_of(const Puzzle& puzzle, const std::string& named, const std::stri
                   is_flag ? cat("the flag is --", named) : "");
   }
   throw Error(Category::file, cat("run: there is no file ", puzzle.file_name()), {}, {},
-              cat("'tessera puzzle start ", puzzle.id, "' writes it"));
+              cat("'tessera puzzle start ", puzzle.id, puzzle.form_flag(), "' writes it"));
 }
 
 /// Records the attempt; returns the unsolved variants.
@@ -83,7 +83,7 @@ std::vector<std::string> note_progress(const shell::Context& context, const Puzz
                                        const std::string& variant, const PuzzleAttempt& attempt) {
   std::vector<std::string> open;
   LearnerProgress::update(context, [&](LearnerProgress& progress) {
-    PuzzleState& state = progress[puzzle.id];
+    PuzzleState& state = progress[puzzle.key()];
     ++state.runs;
     if (is_solved(attempt)) {
       if (!variant.empty() || puzzle.variants.empty()) state.solved.insert(variant);
@@ -97,9 +97,12 @@ std::vector<std::string> note_progress(const shell::Context& context, const Puzz
 
 /// The next puzzle after a solved one.
 std::string next_steps(const std::vector<Puzzle>& course, const Puzzle& puzzle) {
-  std::string out = cat("now: tessera puzzle explain ", puzzle.id);
-  const auto next = static_cast<std::size_t>(&puzzle - course.data()) + 1;
-  if (next < course.size()) out += cat("; next: tessera puzzle start ", course[next].id);
+  const char* const flag = puzzle.form_flag();
+  std::string out = cat("now: tessera puzzle explain ", puzzle.id, flag);
+  const auto next = std::find_if(course.begin(), course.end(), [&](const Puzzle& each) {
+    return each.number > puzzle.number && (!puzzle.is_in_cuda || each.has_cuda());
+  });
+  if (next != course.end()) out += cat("; next: tessera puzzle start ", next->id, flag);
   return out + "\n";
 }
 
@@ -124,6 +127,8 @@ GpuAnswer ask_gpu(const PuzzleTry& one, const PuzzleAttempt& done, std::optional
                   double time_limit_s) {
   const auto runs_kernel = [](const PuzzleCase& c) { return c.block[0] > 0; };
   if (!is_solved(done)) return {.text = "only what is right is run there"};
+  if (one.puzzle->is_in_cuda)
+    return {.text = "a file in plain CUDA is run by nvcc's program alone"};
   const auto& cases = done.outcome->cases;
   if (std::none_of(cases.begin(), cases.end(), runs_kernel)) return {.text = "there is no kernel"};
   std::string why_not;
@@ -141,7 +146,8 @@ bool print_answers(const shell::Context& context, const PuzzleTry& one, const Pu
   const double time_limit_s = request.time_limit_s;
   if (!context.json) {
     const Shown shown = request.all ? Shown::all : Shown::few;
-    context.print_wrapped(answer_text(context, *one.puzzle, done, open, shown));
+    const std::string text = answer_text(context, *one.puzzle, done, open, shown);
+    context.print_wrapped(one.puzzle->is_in_cuda ? with_names_of_cuda(text) : text);
     std::fflush(stdout);  // compiling for a GPU takes a while
   }
   const GpuAnswer gpu = ask_gpu(one, done, asked, time_limit_s);
@@ -160,19 +166,21 @@ bool print_answers(const shell::Context& context, const PuzzleTry& one, const Pu
 
 int run_puzzle(const shell::Context& context, const PuzzleRequest& request) {
   const auto course = read_course(course_folder(request.course));
-  const Puzzle& puzzle = find_puzzle(course, request.id);
+  PuzzleRequest wanted = request;
+  if (fs::path(request.file).extension() == ".cu") wanted.is_in_cuda = true;
+  const Puzzle puzzle = requested_puzzle(course, wanted);
   const std::string variant = variant_of(course, puzzle, request.words);
   std::optional<PuzzleGpu> gpu;  // refused before any work
   if (!request.device.empty()) gpu = named_gpu(request.device);
   PuzzleTry one{&puzzle, {}, variant, puzzle.id, !request.html.empty()};
   fs::path file;
-  if (!request.solution) file = file_of(puzzle, request.file, LearnerProgress()[puzzle.id].file);
+  if (!request.solution) file = file_of(puzzle, request.file, LearnerProgress()[puzzle.key()].file);
   one.source = request.solution ? puzzle.solution() : read_text(file);
   if (!request.solution && request.file.empty()) context.note("runs " + file.string());
   if (!request.html.empty())
     check_output(request.html, request.force ? Overwrite::replace : Overwrite::refuse);
   if (!request.solution) one.file = file.filename().string();
-  const PuzzleAttempt done = attempt(one, request.time_limit_s);
+  const PuzzleAttempt done = attempt(one, request.time_limit_s, request.build_cuda);
   context.detail(fmt::format("compiled in {:.2f} s, run in {:.2f} s", done.compile_s, done.run_s));
   std::vector<std::string> open;
   if (!request.solution) {

@@ -135,7 +135,8 @@ int barrier_between(const std::string& source, int first, int last) {
   for (int i = first + 1; i < last; ++i) {
     const std::string line = line_of(source, i);
     const auto at = line.find("barrier()");
-    const bool is_of_block = at != std::string::npos && (at == 0 || !is_word(line[at - 1]));
+    const bool is_of_block = (at != std::string::npos && (at == 0 || !is_word(line[at - 1]))) ||
+                             line.find("__syncthreads()") != std::string::npos;
     if (is_of_block || line.find("});") != std::string::npos) return i;
   }
   return 0;

@@ -103,7 +103,9 @@ Cause cause_of_sum(const PuzzleAttempt& attempt, const PuzzleCase& c, const Puzz
   const bool is_of_tiles = s.tile > 0 && first % s.tile == 0;
   const int line = s.tile == 0 || is_of_tiles ? line_of_loop(attempt, c) : 0;
   std::string sentence = cat("no product of k = ", range, " is in ", m.name);
-  const std::string K = extent_name(attempt, c, c.coverage.front().tensor, 1, s.K);
+  const std::string K = c.coverage.empty()
+                            ? constant_name(attempt, s.K)
+                            : extent_name(attempt, c, c.coverage.front().tensor, 1, s.K);
   const std::string head = line_of(attempt.source, line);
   if (line > 0 && c.grid[2] > 1)
     return cause(m.looks_like, sentence,

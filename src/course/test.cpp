@@ -22,8 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-constexpr std::string_view kDoesNotCompile = "does-not-compile";
-
 /// A text of the course, and its expected result.
 struct Claim {
   const Puzzle* puzzle;
@@ -84,7 +82,8 @@ std::string broken(const shell::Context& context, const Claim& claim,
     const CompileError& e = attempt.errors.front();
     return cat("does not compile: line ", e.line, ": ", e.message);
   }
-  if (claim.cause.empty() && is_solved(attempt)) return unsaid(*claim.puzzle, *attempt.outcome);
+  if (claim.cause.empty() && is_solved(attempt))
+    return claim.puzzle->is_in_cuda ? "" : unsaid(*claim.puzzle, *attempt.outcome);
   const std::string got = is_solved(attempt) ? "solved" : cause_of(attempt).id;
   if (claim.cause.empty())
     return cat("is not right: ", got, "\n", answer_text(context, *claim.puzzle, attempt));
@@ -99,18 +98,21 @@ std::string broken(const shell::Context& context, const Claim& claim,
 }
 
 ordered_json json_of(const Puzzle& puzzle) {
-  return {{"id", puzzle.id},
-          {"number", puzzle.number},
-          {"title", puzzle.title},
-          {"variants", puzzle.variants},
-          {"idea", puzzle.idea},
-          {"pictures", puzzle.pictures},
-          {"configuration", puzzle.configuration},
-          {"hints", puzzle.hints},
-          {"explanation", puzzle.explanation},
-          {"start", puzzle.start()},
-          {"solution", puzzle.solution()},
-          {"texts", ordered_json::array()}};
+  ordered_json out = {{"id", puzzle.id},
+                      {"number", puzzle.number},
+                      {"title", puzzle.title},
+                      {"variants", puzzle.variants},
+                      {"idea", puzzle.idea},
+                      {"pictures", puzzle.pictures},
+                      {"configuration", puzzle.configuration},
+                      {"hints", puzzle.hints},
+                      {"explanation", puzzle.explanation},
+                      {"start", puzzle.start()},
+                      {"solution", puzzle.solution()},
+                      {"texts", ordered_json::array()}};
+  if (puzzle.has_cuda() && !puzzle.is_in_cuda) out["cuda"] = in_cuda(puzzle).solution();
+  if (!puzzle.cuda_note.empty()) out["cuda_note"] = puzzle.cuda_note;
+  return out;
 }
 
 ordered_json json_of(const shell::Context& context, const Claim& claim,
@@ -126,10 +128,11 @@ ordered_json json_of(const shell::Context& context, const Claim& claim,
   return out;
 }
 
-std::vector<PuzzleAttempt> attempts_of(const std::vector<Claim>& claims, double time_limit_s) {
+std::vector<PuzzleAttempt> attempts_of(const std::vector<Claim>& claims, double time_limit_s,
+                                       CudaBuilder build_cuda) {
   std::vector<PuzzleTry> tries;
   for (const auto& each : claims) tries.push_back(each.one);
-  return attempt_together(tries, time_limit_s);
+  return attempt_together(tries, time_limit_s, build_cuda);
 }
 
 constexpr const char* kSource =
@@ -189,7 +192,7 @@ cause: all-wrong
 
 int test_course(const shell::Context& context, const PuzzleRequest& request) {
   const process::InterruptsAreNoted noted;
-  const auto course = read_course(course_folder(request.course));
+  const auto course = requested_course(request);
   std::vector<const Puzzle*> wanted;
   for (const auto& each : course)
     if (request.ids.empty()) wanted.push_back(&each);
@@ -206,7 +209,8 @@ int test_course(const shell::Context& context, const PuzzleRequest& request) {
     }
   std::vector<std::future<std::vector<PuzzleAttempt>>> attempts;
   for (const auto& group : groups)
-    attempts.push_back(std::async(std::launch::async, [&group] { return attempts_of(group, 1); }));
+    attempts.push_back(
+        std::async(std::launch::async, [&] { return attempts_of(group, 1, request.build_cuda); }));
   std::size_t good = 0, bad = 0;
   std::string out;
   std::map<const Puzzle*, ordered_json> document;
@@ -228,8 +232,8 @@ int test_course(const shell::Context& context, const PuzzleRequest& request) {
     for (const Puzzle* each : wanted) all["puzzles"].push_back(std::move(document[each]));
     context.print(shell::json_text(all));
   } else {
-    context.print(out +
-                  cat(wanted.size(), " puzzles: ", good, " as they must be, ", bad, " not\n"));
+    context.print(out + cat(wanted.size(), request.is_in_cuda ? " puzzles in CUDA: " : " puzzles: ",
+                            good, " as they must be, ", bad, " not\n"));
   }
   return bad == 0 ? 0 : 1;
 }

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -32,12 +33,47 @@ fs::path library_in(const fs::path& folder) {
 
 using Words = std::vector<std::string>;
 
+/// The folder above that of this program: an installed prefix, a Python package or a build.
+fs::path prefix_of_command() {
+  return fs::read_symlink("/proc/self/exe").parent_path().parent_path();
+}
+
+/// The command zig of PyPI's ziglang, installed beside the Python package that this program is part
+/// of; empty: there is none, or the package does not carry the headers of the C++ library.
+fs::path zig() {
+  const fs::path package = prefix_of_command(), out = package.parent_path() / "ziglang/zig";
+  return fs::exists(package / "libstdc++") && access(out.c_str(), X_OK) == 0 ? out : fs::path();
+}
+
+/// CXX, c++, or, where a machine has neither, zig, with the C++ library that ours is compiled for:
+/// zig's own has another binary interface.
 Words compiler() {
   const char* const name = std::getenv("CXX");
-  if (name == nullptr || *name == '\0') return {"c++"};
-  if (access(name, X_OK) == 0) return {name};  // quote a path with blanks
-  const Words words = split_words(name);
-  return words.empty() ? Words{"c++"} : words;
+  if (name != nullptr && access(name, X_OK) == 0) return {name};  // quote a path with blanks
+  if (Words words = split_words(name != nullptr ? name : ""); !words.empty()) return words;
+  const fs::path other = find_program("c++").empty() ? zig() : fs::path();
+  if (other.empty()) return {"c++"};
+  const std::string headers = (prefix_of_command() / "libstdc++").string();
+  return {other.string(), "c++",          "-fno-sanitize=undefined", "-nostdinc++",
+          "-nostdlib++",  "-I" + headers, "-I" + headers + "/target"};
+}
+
+/// The files of these libraries that this program runs with.
+Words loaded_libraries(std::initializer_list<std::string_view> names) {
+  Words out;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    const auto path = line.find('/');
+    if (path == std::string::npos) continue;
+    const std::string file = line.substr(path);
+    const auto is_it = [&](std::string_view each) {
+      return fs::path(file).filename().string().starts_with(each);
+    };
+    if (std::any_of(names.begin(), names.end(), is_it) &&
+        std::find(out.begin(), out.end(), file) == out.end())
+      out.push_back(file);
+  }
+  return out;
 }
 
 std::string text_of(const fs::path& file) {
@@ -68,7 +104,7 @@ constexpr const char* kMain = "#include \"tessera/check/file_program.hpp\"\n";
 }  // namespace
 
 Installed installed() {
-  const fs::path prefix = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
+  const fs::path prefix = prefix_of_command();
   Installed out;
   if (fs::exists(prefix / "include/tessera/check/file.hpp")) {
     out.include = prefix / "include";
@@ -117,7 +153,8 @@ ProgramEnd run_compiler(Words words, const std::string& stderr_file, const std::
   if (!end.started || end.exit_code == 127)
     throw Error(Category::unavailable, cat("the compiler ", first.front(), " cannot be started"),
                 "GCC 12 or newer; for kernels in Tessera's language Clang 14 as well", {},
-                "install one, or name it in the environment variable CXX");
+                "install one, or name it in the environment variable CXX; the Python package has "
+                "pip install 'tessera[compiler]'");
   return end;
 }
 
@@ -138,6 +175,9 @@ std::vector<std::string> link_words(const Installed& at) {
     for (const char* each : {"-lboost_context", "-lz", "-ldl"}) out.emplace_back(each);
   else out.push_back("-Wl,-rpath," + at.library.parent_path().string());
   out.emplace_back("-pthread");
+  if (const Words words = compiler(); words.size() > 1 && words[0] == zig())
+    for (auto& each : loaded_libraries({"libstdc++.so", "libgcc_s.so"}))
+      out.push_back(std::move(each));
   return out;
 }
 

@@ -17,9 +17,10 @@ struct Compilation {
   bool for_debugger = false;     ///< not optimised
 };
 
-/// The program, in `folder`. The compiler is CXX (may have several words: "ccache g++"), else c++;
-/// its messages go to our stderr. Throws Error(unavailable) if there is no compiler or no library,
-/// or if the source does not compile.
+/// The program, in `folder`. The compiler is CXX (may have several words: "ccache g++"), else c++,
+/// else, for an installed Python package, that of PyPI's ziglang; its messages go to our stderr.
+/// Throws Error(unavailable) if there is no compiler or no library, or if the source does not
+/// compile.
 std::filesystem::path compile(const Compilation& compilation, const std::filesystem::path& folder);
 
 /// Where the headers and the library are.

@@ -12,6 +12,7 @@
 #include "cage.hpp"
 #include "check/pictures.hpp"
 #include "check/shared_names.hpp"
+#include "cuda_launch.hpp"
 #include "tessera/check/format.hpp"
 #include "tessera/check/html_report.hpp"
 #include "tessera/core/text.hpp"
@@ -26,6 +27,7 @@ struct Outcome {
   bool failed = false;
   bool has_pictures = false;  ///< are pictures asked for? Some are large
   std::string file, source;   ///< the learner's: its name, and the file that holds its text
+  CudaProgram cuda;           ///< has the learner's kernels if they are in plain CUDA
 };
 
 namespace {
@@ -102,7 +104,7 @@ json pictures_of(const check::Report& report) {
 }
 
 struct Arguments {
-  std::string puzzle, variant, outcome, file, source;
+  std::string puzzle, variant, outcome, file, source, cuda;
   double time_limit_s = 5;
   bool has_pictures = false;
 };
@@ -119,6 +121,7 @@ Arguments arguments_of(int argc, char** argv) {
     else if (key == "variant") out.variant = value;
     else if (key == "outcome") out.outcome = value;
     else if (key == "file") out.file = value;
+    else if (key == "cuda") out.cuda = value;
     else if (key == "source") out.source = value;
     else if (key == "pictures") out.has_pictures = value == "1";
     else if (key == "time_limit_s") out.time_limit_s = std::atof(value.c_str());
@@ -149,7 +152,13 @@ bool Run::wants(std::string_view variant) {
 
 bool Run::failed() const { return outcome_.failed; }
 
+bool Run::is_cuda() const { return !outcome_.cuda.program.empty(); }
+
 const check::Counters& Run::total() const { return outcome_.total; }
+
+check::Report Run::launch_in_cuda(const check::Options& options, const detail::CudaLaunch& launch) {
+  return run_cuda_launch(outcome_.cuda, options, launch);
+}
 
 check::Options Run::begin(const LaunchOptions& how, const std::string& what,
                           std::vector<std::string> names) {
@@ -218,6 +227,7 @@ int run_main(int argc, char** argv, std::span<const Entry> entries) {
     Outcome outcome;
     outcome.has_pictures = arguments.has_pictures;
     outcome.file = arguments.file, outcome.source = arguments.source;
+    outcome.cuda = {arguments.cuda, arguments.puzzle, arguments.file};
     check::Options options;
     options.threads = 2;
     options.time_limit_s = arguments.time_limit_s;

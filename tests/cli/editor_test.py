@@ -24,15 +24,15 @@ def problems(matchers, lines):
 
 
 class Editor(harness.CommandTest):
-    def answer(self, *changes):
+    def answer(self, *changes, file="p08.cpp"):
         """What a puzzle's task lists for a file with these changes."""
-        self.succeeds("puzzle", "start", "p08", env={"HOME": str(self.folder)})
-        text = self.path("p08.cpp").read_text()
+        self.succeeds("puzzle", "start", "p08", *["--cuda"] * file.endswith(".cu"), env={"HOME": str(self.folder)})
+        text = self.path(file).read_text()
         for old, new in changes:
             self.assertIn(old, text)
             text = text.replace(old, new, 1)
-        self.path("p08.cpp").write_text(text)
-        words = shlex.split(TASKS["tessera puzzle"]["command"].replace("${fileBasenameNoExtension}", "p08").replace("${file}", "p08.cpp"))
+        self.path(file).write_text(text)
+        words = shlex.split(TASKS["tessera puzzle"]["command"].replace("${fileBasenameNoExtension}", "p08").replace("${file}", file))
         run = self.tessera(*words[1:], env={"HOME": str(self.folder)})
         line = 1 + text[:text.index(changes[0][1])].count("\n")
         return line, problems(TASKS["tessera puzzle"]["problemMatcher"], (run.out + run.err).splitlines())
@@ -45,6 +45,15 @@ class Editor(harness.CommandTest):
     def test_a_finding_of_a_puzzle_is_listed(self):
         line, found = self.answer(("      // FILL ME IN (2 lines)", "      if (i < half) s.sums(0, i) = s.sums(0, i) + s.sums(0, i + half);  //"))
         self.assertEqual([each[:2] for each in found], [("p08.cpp", line)])
+        self.assertIn("nothing orders the two", found[0][2])
+
+    def test_so_are_those_of_a_puzzle_in_plain_cuda(self):
+        line, found = self.answer(("    // FILL ME IN (2 lines)", "    sums[i] += ;  //"), file="p08.cu")
+        self.assertIn(("p08.cu", line), [each[:2] for each in found])
+        self.succeeds("puzzle", "reset", "p08", "--cuda", env={"HOME": str(self.folder)})
+        self.path("p08.cu").unlink()
+        line, found = self.answer(("    // FILL ME IN (2 lines)", "    if (i < half) sums[i] += sums[i + half];  //"), file="p08.cu")
+        self.assertEqual([each[:2] for each in found], [("p08.cu", line)])
         self.assertIn("nothing orders the two", found[0][2])
 
     def test_the_task_of_the_document_is_this_one(self):

@@ -288,6 +288,38 @@ class Learner(Puzzle):
         self.assertIn("the compiler was still at work after 3.6 s and was ended", self.puzzle("run", "p03", "--time-limit", "0.3", code=1).out)
 
 
+class PlainCuda(Puzzle):
+    @COMPILES
+    def test_solutions_are_right_and_files_at_the_start_and_mistakes_get_their_causes(self):
+        names = self.puzzle("list", "--cuda", "--json").json
+        self.assertGreater(len(names), 35)
+        said = self.puzzle("test", "--cuda").out
+        self.assertRegex(said, rf"^{len(names)} puzzles in CUDA: \d+ as they must be, 0 not\n$")
+        self.assertGreater(int(said.split()[4]), 3 * len(names))
+
+    @COMPILES
+    def test_from_the_start_to_a_race(self):
+        said = self.puzzle("start", "p07", "--cuda").out
+        self.assertIn("then: tessera puzzle run p07 --cuda\n", said)
+        self.assertNotRegex(said, r"t\.(thread|block|barrier)")
+        self.assertIn("__global__ void reversed(const float* a, float* out)", self.path("p07.cu").read_text())
+        self.assertFalse(self.path("p07.cpp").exists())
+        text = self.puzzle("solution", "p07", "--cuda").out
+        self.path("p07.cu").write_text(text.replace("  __syncthreads();  // all values are there\n", ""))
+        run = self.puzzle("run", "p07", "--cuda", "--json", code=1)
+        finding = run.json["cases"][-1]["findings"][0]
+        self.assertEqual((run.json["cause"]["id"], finding["kind"]), ("missing-barrier", "race"), run.out)
+        self.assertIn("values[i] = a[i]", self.path("p07.cu").read_text().splitlines()[finding["line"] - 1])
+        self.path("p07.cu").write_text(text.replace("reversed", "another"))
+        self.assertIn("p07.cu has no kernel '__global__ void reversed(...)'", self.puzzle("run", "p07", "--cuda", code=1).out)
+        self.path("p07.cu").write_text(text.replace("out[i] =", "out(i) ="))
+        run = self.puzzle("run", "p07", "--cuda", code=1)
+        self.assertRegex(run.err, r"p07.cu:\d+:\d+: error")
+        self.puzzle("reset", "p07", "--cuda")
+        self.assertIn("FILL ME IN", self.path("p07.cu").read_text())
+        self.assertIn("p27 has no form in plain CUDA", self.puzzle("start", "p27", "--cuda", code=4).err)
+
+
 def landlock():
     """Requests the version of its interface."""
     return ctypes.CDLL(None).syscall(444, None, 0, 1) > 0

@@ -34,7 +34,7 @@ KNOWS = {
     "blas": {"core", "cpu"},
     "c_api": {"core", "layout", "device", "matmul", "tessera.h"},
     "python": {"core", "layout", "cpu", "cuda", "check", "device", "matmul"},
-    "puzzle": {"core", "layout", "tensor", "simt", "ops", "cuda", "check", "device"},
+    "puzzle": {"core", "layout", "tensor", "simt", "ops", "cuda", "check", "device", "io"},
     "process": {"core", "io"},
     "plain_cuda": {"core", "io", "tensor", "simt", "check", "process"},
     "shell": {"core", "layout", "cuda", "io", "matmul", "process"},

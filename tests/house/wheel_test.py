@@ -22,6 +22,18 @@ EVERYWHERE = re.compile(r"(lib(c|m|dl|pthread|rt|z|stdc\+\+|gcc_s)|ld-linux-.*)\
 OF_THE_SYSTEM = re.compile(r"lib(fmt|boost_context)\.so\..*")
 
 
+ZIG = """#!/bin/bash
+printf '%%s\\n' "$@" >> '%s'
+PATH=/usr/bin:/bin
+shift
+words=()
+for each; do
+  case $each in -nostd* | -fno-sanitize=*) ;; *) words+=("$each") ;; esac
+done
+exec c++ "${words[@]}"
+"""
+
+
 def dynamic_section(file):
     """(libraries needed, folders to look in) of an ELF file."""
     said = subprocess.run(["readelf", "-dW", file], capture_output=True, text=True, check=True).stdout
@@ -61,9 +73,9 @@ class InstalledPackage(unittest.TestCase):
         cls.scratch.cleanup()
 
     @classmethod
-    def run_python(cls, *words, status=0):
+    def run_python(cls, *words, status=0, **env):
         done = subprocess.run([cls.python, *map(str, words)], capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                              cwd=cls.folder, env=cls.env)
+                              cwd=cls.folder, env=cls.env | env)
         if done.returncode != status:
             raise AssertionError(f"{words} ended with {done.returncode}, not {status}\n{done.stdout}{done.stderr}")
         return done.stdout
@@ -96,6 +108,29 @@ class InstalledPackage(unittest.TestCase):
             "said = tessera.check_cuda('__global__ void twice(int* x) { x[threadIdx.x] *= 2; }', 'twice<<<1, 3>>>(x)', {'x': np.arange(3)"
             ".astype('i4')})\nprint(said.is_clean, said.arrays['x'])\n")
         self.assertEqual(self.run_python("twice.py"), "True [0 2 4]\n")
+
+    def test_on_a_machine_without_a_compiler_that_of_ziglang_solves_a_puzzle(self):
+        zig, said = self.package.with_name("ziglang") / "zig", self.folder / "zig_said"
+        is_real = zig.exists()
+        if not is_real:  # one that only notes its words, and has the system's compiler do the work
+            zig.parent.mkdir()
+            zig.write_text(ZIG % said)
+            zig.chmod(0o755)
+        if WHEEL_PYTHON is None:  # only the wheel carries the headers
+            (self.package / "libstdc++").mkdir()
+        nothing = self.folder / "nothing"
+        nothing.mkdir()
+        env = {"PATH": str(nothing), "CXX": "", "XDG_STATE_HOME": str(self.folder / "state")}
+        self.assertIn("Puzzle 1 complete", self.run_python("-m", "tessera", "puzzle", "run", "p01", "--solution", **env))
+        if is_real:
+            return
+        words = said.read_text().splitlines()
+        self.assertEqual(words[:4], ["c++", "-fno-sanitize=undefined", "-nostdinc++", "-nostdlib++"])
+        self.assertEqual(words[4:6], [f"-I{self.package / 'libstdc++'}", f"-I{self.package / 'libstdc++/target'}"])
+        self.assertRegex(" ".join(words), r"/libstdc\+\+\.so")
+        shutil.rmtree(zig.parent)
+        with self.assertRaisesRegex(AssertionError, r"cannot be started.*pip install 'tessera\[compiler\]'"):
+            self.run_python("-m", "tessera", "puzzle", "run", "p01", "--solution", **env)
 
     def test_it_needs_what_every_system_has(self):
         carried = {file.name: file for folder in (self.package, self.package.with_name("tessera.libs"))

@@ -103,8 +103,26 @@ struct LaunchOptions {
   bool adds_to_outputs = false;  ///< outputs are zero at first and may be read
   bool changes_tiles = false;    ///< tiles of shared memory are changed in place
   bool chooses_tiles = false;    ///< their size is part of the puzzle: the page does not show it
+  std::vector<index_t> numbers;  ///< that a kernel in plain CUDA gets after the matrices
   bool is_brief = false;         ///< a further input: one line suffices where it is right
 };
+
+namespace detail {
+/// A launch of a kernel in plain CUDA, which a program of its own runs under its checker.
+struct CudaLaunch {
+  struct Argument {
+    std::string name;
+    bool is_line = false;  ///< a vector
+    const HostTensor<float>* input = nullptr;
+    HostTensor<float>* output = nullptr;  ///< one of the two
+  };
+  std::string kernel;  ///< the name that the kernel in Tessera's language declares
+  Dim3 grid, block;
+  std::vector<Argument> arguments;
+  std::vector<index_t> numbers;  ///< parameters after them
+  bool adds_to_outputs = false;
+};
+}  // namespace detail
 
 /// The outcome for the command; src/puzzle/run.cpp writes it.
 struct Outcome;
@@ -132,7 +150,16 @@ class Run {
 #if defined(__CUDACC__) || defined(TESSERA_PUZZLE_ON_DEVICE)
     detail::launch_on_gpu(grid, kernel, view_of(matrices)...);
 #else
-    keep(check::check(options, grid, kernel, view_of(matrices)...));
+    if constexpr (requires { Kernel::is_in_cuda; }) {  // a declaration: the file has the kernel
+      keep(launch_in_cuda(options, {tessera::detail::kernel_name<Kernel>(),
+                                    grid,
+                                    Kernel::block,
+                                    {argument_of(matrices)...},
+                                    how.numbers,
+                                    how.adds_to_outputs}));
+    } else {
+      keep(check::check(options, grid, kernel, view_of(matrices)...));
+    }
 #endif
     (compare_output(matrices), ...);
   }
@@ -147,6 +174,8 @@ class Run {
 #endif
   }
 
+  /// Are the kernels in plain CUDA? Then multiply-adds are not counted.
+  bool is_cuda() const;
   /// Of the last launch; all zero where it was not run.
   const check::Counters& total() const;
 
@@ -176,12 +205,22 @@ class Run {
     else return values.view();
   }
   template <class Matrix>
+  static detail::CudaLaunch::Argument argument_of(Matrix& matrix) {
+    auto& whole = matrix_of(matrix);
+    detail::CudaLaunch::Argument out{whole.name};
+    if constexpr (requires { matrix.matrix; }) out.is_line = true;
+    if constexpr (requires { whole.expected; }) out.output = &whole.values;
+    else out.input = &whole.values;
+    return out;
+  }
+  template <class Matrix>
   void compare_output(Matrix& matrix) {
     if constexpr (requires { matrix_of(matrix).expected; }) compare(matrix_of(matrix));
   }
   check::Options begin(const LaunchOptions& how, const std::string& what,
                        std::vector<std::string> names);
   void judge(const std::string& what, double got, double limit, const std::string& advice);
+  check::Report launch_in_cuda(const check::Options& options, const detail::CudaLaunch& launch);
   void keep(check::Report report);
   void compare(const Output& output);
 
@@ -200,8 +239,8 @@ struct Entry {
 /// The main function of the program that the command makes of them. Arguments are key=value:
 /// puzzle=NAME, variant=NAME
 /// (empty: all), source=FILE, which holds the learner's text, file=NAME, as the compiler calls it,
-/// time_limit_s=N, pictures=1, outcome=FILE, which is written last and atomically. Returns 0 if the
-/// outcome, good or bad, could be written.
+/// time_limit_s=N, pictures=1, cuda=PROGRAM, which has the kernels in plain CUDA, outcome=FILE,
+/// which is written last and atomically. Returns 0 if the outcome, good or bad, could be written.
 int run_main(int argc, char** argv, std::span<const Entry> entries);
 
 }  // namespace tessera::puzzle

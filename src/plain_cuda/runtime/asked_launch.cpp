@@ -43,6 +43,9 @@ std::vector<Asked>& all() {
 enum Round { kRandom, kOther, kSmall, kSpecial, kRounds };
 int round_now = 0;
 
+/// An output of a puzzle: zeros for who copies it as it is, and not written yet for the checker.
+constexpr const char* kUnwritten = "unwritten";
+
 /// Where `tessera judge` reads the arrays; null: not used.
 const char* arrays_folder() { return std::getenv("TESSERA_LAUNCH_ARRAYS"); }
 
@@ -138,7 +141,8 @@ void judge(const Asked& asked, std::size_t number) {
   if (asked.memory == nullptr) return;
   if (asked.is_input || !asked.held.empty()) keep(asked, number, "in", asked.held);
   if (!asked.is_input) {  // copying unwritten elements would be a finding
-    if (!now.empty())
+    if (asked.start == kUnwritten) std::memcpy(now.data(), asked.memory, now.size());
+    else if (!now.empty())
       cudaMemcpy(now.data(), asked.memory, now.size(), cudaMemcpyDeviceToHost, kPlace);
     keep(asked, number, "out", now);
     if (results_folder() != nullptr)
@@ -214,7 +218,10 @@ void* AskedArray::begin(bool is_input) {
                 cat(asked.bytes(), " bytes"));
   Allocation& allocation = *memory.find(reinterpret_cast<std::uint64_t>(asked.memory));
   allocation.name = asked.name;
-  if (asked.start != "nothing" && (is_input || !asked.start.empty())) fill(asked, number);
+  const bool is_unwritten = asked.start == kUnwritten;
+  if (is_unwritten) std::memset(asked.memory, 0, asked.bytes());
+  if (!is_unwritten && asked.start != "nothing" && (is_input || !asked.start.empty()))
+    fill(asked, number);
   else asked.is_input = false;
   allocation.is_input = asked.is_input;
   return asked.memory;

@@ -33,13 +33,23 @@ DeviceHeap& DeviceHeap::get() {
 }
 
 DeviceHeap::DeviceHeap() {
-  void* const at = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (at == MAP_FAILED)
+  void* const at =
+      mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  base_ = ready_ = reinterpret_cast<std::uint64_t>(at);
+  if (at == MAP_FAILED || !make_ready(base_ + kBlockGap))
     throw Error(Category::resource, "no room for the device's heap in the address space",
                 "4 GiB of addresses", {}, "raise `ulimit -v`");
-  base_ = reinterpret_cast<std::uint64_t>(at);
   next_ = base_ + kBlockGap;
+}
+
+/// Addresses without access do not count for a limit of the process's memory.
+bool DeviceHeap::make_ready(std::uint64_t end) {
+  if (end <= ready_) return true;
+  const std::uint64_t to = base_ + (end - base_ + kStep - 1) / kStep * kStep;
+  if (mprotect(reinterpret_cast<void*>(ready_), to - ready_, PROT_READ | PROT_WRITE) != 0)
+    return false;
+  ready_ = to;
+  return true;
 }
 
 void* DeviceHeap::allocate(std::size_t bytes, const Place& place) {
@@ -52,7 +62,7 @@ void* DeviceHeap::allocate(std::size_t bytes, const Place& place) {
   if (const auto same = reusable_.find(taken); same != reusable_.end()) {
     at = same->second;
     reusable_.erase(same);
-  } else if (next_ + taken > base_ + kBytes) {
+  } else if (next_ + taken > base_ + kBytes || !make_ready(next_ + taken)) {
     return nullptr;
   } else {
     next_ += taken;

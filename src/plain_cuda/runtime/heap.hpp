@@ -30,6 +30,8 @@ class DeviceHeap {
  private:
   DeviceHeap();
   static constexpr std::size_t kBytes = std::size_t{4} << 30;  // of addresses
+  static constexpr std::size_t kStep = std::size_t{16} << 20;
+  bool make_ready(std::uint64_t end);  ///< for access
 
   struct Block {
     std::size_t bytes = 0;
@@ -37,7 +39,7 @@ class DeviceHeap {
     Place freed;  ///< line 0: it is in use
   };
   std::mutex mutex_;
-  std::uint64_t base_ = 0, next_ = 0;
+  std::uint64_t base_ = 0, next_ = 0, ready_ = 0;
   std::size_t used_ = 0;
   std::map<std::uint64_t, Block> blocks_;               ///< by their first bytes
   std::deque<std::uint64_t> freed_;                     ///< the oldest are reused
