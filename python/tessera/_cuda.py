@@ -153,7 +153,8 @@ def _run(source: Any, launch: Any, values: Mapping[str, Any], options: dict[str,
 
 class _Words(argparse.ArgumentParser):
     def error(self, message: str) -> Any:
-        raise ValueError(f"%%tessera_check: {message}")
+        advice = "; a launch follows --launch, in quotes" if "<<<" in message else ""
+        raise ValueError(f"%%tessera_check: {message}{advice}")
 
 
 def load_magics(shell: Any) -> None:

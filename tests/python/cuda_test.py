@@ -147,6 +147,7 @@ def test_ipython_loads_the_magic(capsys):
     capsys.readouterr()
     for options, source, message in (("--launch 'axpy<<<1, 4>>>(x + 1, y)'", AXPY, "UsageError: check_cuda: the launch computes with the array x"),
                                      ("--launhc x", AXPY, "UsageError: %%tessera_check: unrecognized arguments"),
+                                     ("axpy<<<1,1>>>(x)", AXPY, "a launch follows --launch, in quotes"),
                                      ("", AXPY.replace("int", "itn"), "kernel.cu:")):
         ran = shell.run_cell(f"%%tessera_check {options}\n{source}")
         printed = "".join(capsys.readouterr())
