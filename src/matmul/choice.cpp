@@ -220,6 +220,10 @@ std::optional<Choice> choose_tuned(const Tuning& tuning, const Problem& p, int a
 Choice choose(const Problem& p, const Options& options, const Device& device) {
   if (options.parts > 1) {  // of the kernels with parts, the one for any shape
     const LadderEntry& entry = find_entry("warpgroup");
+    if (entry.algorithm.supports(p.in, p.out) && !is_free_choice(entry.algorithm, p, true))
+      throw Error(Category::argument,
+                  cat("plan: no kernel splits K of ", type_text(p), " and keeps its bits"),
+                  "one part", cat(options.parts), "name warpgroup, which rounds f32 to TF32");
     const TileShape wanted = options.tile == TileShape{} ? group_tiles(p.in)[0] : options.tile;
     return {"warpgroup",
             required_tile(entry, p, wanted, device),

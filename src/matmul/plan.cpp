@@ -159,6 +159,10 @@ void check_parts(const Plan& plan) {
     throw Error(Category::argument, "plan: the number of parts of K is out of range",
                 cat("1 to ", detail::kMostTogether), cat(plan.parts));
   if (plan.parts == 1) return;
+  const Algorithm& algorithm = detail::find_entry(plan.algorithm).algorithm;
+  if (const std::string other = detail::substitution(algorithm, plan.problem); !other.empty())
+    throw Error(Category::argument, cat("plan: K is not split into parts: ", other), "one part",
+                cat(plan.parts));
   if (detail::has_parts(plan.algorithm, plan.problem.in, plan.tile)) return;
   if (plan.algorithm != "warpgroup")
     throw Error(Category::argument, cat("plan: ", plan.algorithm, " does not split K into parts"),
@@ -316,7 +320,8 @@ std::string why_slower(const Plan& plan, const detail::Choice& choice, const Alg
   for (const TileShape& tile : other.tiles_of(plan.problem.in))
     best = std::min(best, detail::modelled_seconds(plan.problem, {std::string(other.name), tile}));
   const double times = std::round(best / chosen * 100) / 100;
-  return cat(choice.others, "; by the model ", times, " of its time");
+  return cat(choice.others, times < 1 ? ", although by the model " : "; by the model ", times,
+             " of its time");
 }
 
 }  // namespace

@@ -231,6 +231,16 @@ TEST(WarpgroupParts, AreRefusedWhereThereAreNone) {
   EXPECT_THAT(said({.algorithm = "warpgroup", .parts = 2}),
               ::testing::HasSubstr("tile 128x256/64x256 is not compiled for parts of K"));
   EXPECT_EQ(make_plan(p, {.parts = 2}).algorithm, "warpgroup");
+  const Problem odd = parse_problem("m=64 n=64 k=512 in=bf16 out=f32 a=513:1");
+  EXPECT_THAT(
+      refusal([&] { make_plan(odd, {.parts = 2}); }, Category::argument),
+      ::testing::HasSubstr("K is not split into parts: tensor_core takes its place. A: its rows"));
+  const Problem f32 = parse_problem("m=64 n=64 k=512 in=f32 out=f32 b=1:512");
+  EXPECT_THAT(refusal([&] { make_plan(f32, {.parts = 2}); }, Category::argument),
+              ::testing::HasSubstr("no kernel splits K of f32 and keeps its bits"));
+  const Options tf32{
+      .algorithm = "warpgroup", .tile = detail::group_tiles(DType::f32)[0], .parts = 2};
+  EXPECT_EQ(make_plan(f32, tf32).parts, 2);
 }
 
 }  // namespace
