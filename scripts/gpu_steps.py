@@ -64,6 +64,13 @@ def run(words, **options):
     return subprocess.run([str(word) for word in words], capture_output=True, text=True, **options)
 
 
+def answering():
+    try:
+        return run(["nvidia-smi", "-L"], timeout=10).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
 # ---- what each step must say ------------------------------------------------------------------------------------------------------
 
 def last_line(text):
