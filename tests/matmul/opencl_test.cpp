@@ -58,13 +58,24 @@ class OpenClProducts : public ::testing::Test {
     else write(bf16());
   }
 
-  /// One random product by both; the bytes of C's memory are compared.
+  /// A matrix without gaps.
+  Operand contiguous(DType type, index_t rows, index_t cols) {
+    Operand out;
+    out.memory.resize(static_cast<std::size_t>(rows * cols * size_of(type)));
+    fill(out.memory, type);
+    out.view = Matrix(out.memory.data(), type, rows, cols, cols, 1);
+    return out;
+  }
+
   void compare(const Algorithm& algorithm, DType type) {
     const index_t m = up_to(70), n = up_to(70), k = up_to(50);
+    compare(algorithm, type, operand(type, m, k), operand(type, k, n), operand(type, m, n));
+  }
+  /// One product by both; the bytes of C's memory are compared.
+  void compare(const Algorithm& algorithm, DType type, const Operand& a, const Operand& b,
+               Operand c) {
     const auto tiles = algorithm.tiles_of(type);
     const auto built = type == DType::f32 ? std::ssize(tiles) : 1;
-    const Operand a = operand(type, m, k), b = operand(type, k, n);
-    Operand c = operand(type, m, n);
     Operand d = c;
     d.view.data = d.memory.data() + (static_cast<char*>(c.view.data) - c.memory.data());
     Epilogue epilogue;
@@ -124,6 +135,15 @@ TEST_F(OpenClProducts, HaveTheBitsOfTheCpuEngine) {
 TEST_F(OpenClProducts, NarrowTypesHaveThemToo) {
   for (const DType type : {DType::f16, DType::bf16})
     for (const Algorithm* each : on_opencl(type)) compare(*each, type);
+  EXPECT_GT(compared_, 0);
+}
+
+TEST_F(OpenClProducts, RowsOfWholeVectorsReadNothingPastTheLastRow) {
+  for (const DType type : {DType::f32, DType::f64, DType::i32, DType::f16, DType::bf16})
+    for (const Algorithm* each : on_opencl(type))
+      for (const index_t k : {60, 72})
+        compare(*each, type, contiguous(type, 40, k), contiguous(type, k, 128),
+                contiguous(type, 40, 128));
   EXPECT_GT(compared_, 0);
 }
 

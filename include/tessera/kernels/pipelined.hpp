@@ -41,6 +41,12 @@ TESSERA_HD constexpr Sum widened(const T& value) {
   else return static_cast<Sum>(value);
 }
 
+/// Does every barrier have to be outside of branches, although all threads take them?
+template <class Thread>
+constexpr bool barriers_stay_outside() {
+  return requires { std::remove_cvref_t<Thread>::barriers_stay_outside; };
+}
+
 }  // namespace detail
 
 template <TileShape S>
@@ -145,18 +151,23 @@ struct Pipelined {
     t.barrier();          // everybody's have
     if (depth > 0) read(0, 0);
     int now = 0;  // the stage of tile k
+    const auto advance = [&](int k) {
+      const int next = now + 1 == stages ? 0 : now + 1;
+      wait<stages - 2>(t);  // my copies of tile k + 1 have arrived
+      t.barrier();          // all threads' copies have, and tile k has been read: its stage is free
+      if (k + 1 == depth) return;
+      read(next, 0);
+      load_tile(k + stages, now);
+      now = next;
+    };
+    constexpr bool outside = detail::barriers_stay_outside<decltype(t)>();
     for (int k = 0; k < depth; ++k) {
       TESSERA_UNROLL_REGISTERS
       for (int step = 0; step < S.bk; ++step) {
         if (step + 1 < S.bk) {
           read(now, step + 1);
-        } else if (k + 1 < depth) {
-          const int next = now + 1 == stages ? 0 : now + 1;
-          wait<stages - 2>(t);  // my copies of tile k + 1 have arrived
-          t.barrier();  // all threads' copies have, and tile k has been read: its stage is free
-          read(next, 0);
-          load_tile(k + stages, now);
-          now = next;
+        } else if (!outside && k + 1 < depth) {
+          advance(k);
         }
         Sum a[S.tm];  // of this k, converted once
         TESSERA_UNROLL_REGISTERS
@@ -174,6 +185,7 @@ struct Pipelined {
           }
         }
       }
+      if (outside) advance(k);
     }
     // Of few sums: what only the epilogue needs keeps no registers while tiles are multiplied.
     const auto late = [](int value) { return S.tm * S.tn <= 32 ? opaque(value) : value; };

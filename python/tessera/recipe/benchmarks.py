@@ -111,7 +111,7 @@ def main():
     try:
         calls = dict({"jax": jax_calls, "torch": torch_calls}[options.framework](a, b, algorithms))
     except ImportError as error:
-        print(f"tessera.recipe benchmarks: {error}", file=sys.stderr)
+        print(f"tessera.recipe benchmarks: {error}; install {options.framework}, or choose another --framework", file=sys.stderr)
         return 4
     peer = next(iter(calls))
     calls.update(library_calls(a, b))

@@ -77,7 +77,7 @@ def main():
     try:
         framework = {"jax": Jax, "torch": Torch}[options.framework]()
     except ImportError as missing:
-        print(f"tessera.recipe matmul: {missing}", file=sys.stderr)
+        print(f"tessera.recipe matmul: {missing}; install {options.framework}, or choose another --framework", file=sys.stderr)
         return 4
     rng = np.random.default_rng(0)
     a, b = sixteenths(rng, options.m, options.k), sixteenths(rng, options.k, options.n)  # (M,K), (K,N)
