@@ -157,12 +157,13 @@ std::string to_table(const shell::Context& context, const Comparison& comparison
     reasons += named ? result.reason + "\n" : fmt::format("{}: {}\n", who(result), result.reason);
   }
   const std::size_t columns = shell::terminal_columns(shell::Stream::out);
+  const std::string& device = comparison.devices.front();
   const std::string head = fmt::format(
       "C = {}, {}: A ({},{}), B ({},{}), {} data with seed {}, threads of a block {}, {} "
-      "thread{}\n\n",
+      "thread{}{}\n\n",
       formula, to_string(types_of(problem)), problem.M, problem.K, problem.K, problem.N,
       comparison.data, comparison.seed, comparison.order, comparison.threads,
-      comparison.threads == 1 ? "" : "s");
+      comparison.threads == 1 ? "" : "s", is_one && device != "cpu" ? cat(", on ", device) : "");
   return cat(shell::wrapped(head, columns),
              is_one ? table_of_one(context, results, columns)
                     : table_of_devices(context, comparison, results, columns),

@@ -42,6 +42,7 @@ class Real(harness.CommandTest):
         self.assertEqual({each["same_bits"] for each in ran}, {True})
 
     def test_all_devices_are_one_table(self):
+        self.assertIn("threads, on opencl:0\n", self.succeeds("compare", *SIZES, "--device", "opencl:0", "--algorithms", "naive", "--threads", 2).out)
         table = self.succeeds("compare", *SIZES, "--device", "all", "--algorithms", "naive,tiled,tensor_core").out
         head = next(line for line in table.splitlines() if line.startswith("algorithm")).split()
         self.assertEqual(head[1], "cpu")
