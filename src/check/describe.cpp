@@ -44,9 +44,11 @@ std::string order_text(const Mistake& m) {
 std::string target(const Mistake& m) {
   std::string at;
   for (const index_t i : m.element) at += cat(at.empty() ? "(" : ",", i);
-  if (m.byte >= 0) return cat("byte ", m.byte, " of ", m.tensor);
-  if (at.empty()) return m.tensor;
-  return m.memory == Memory::shared ? cat("element ", at, ") of ", m.tensor)
+  const std::string of =
+      m.rank < 0 ? std::string() : cat(" in the block of rank ", m.rank, " of its cluster");
+  if (m.byte >= 0) return cat("byte ", m.byte, " of ", m.tensor, of);
+  if (at.empty()) return m.tensor + of;
+  return m.memory == Memory::shared ? cat("element ", at, ") of ", m.tensor, of)
                                     : cat(m.tensor, at, ")");
 }
 

@@ -133,12 +133,11 @@ void report_the_exit() {
 
 }  // namespace
 
-int file_main(int argc, char** argv, CheckKernel* check_kernel,
-              std::uint64_t (*end_of_block)(std::uint64_t address),
+int file_main(int argc, char** argv, CheckKernel* check_kernel, HeapBlockOf* heap_block_of,
               CheckKernelOfShape* check_shape) {
   static Printing printing;  // an exit() in the kernel reads it
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  heap_block_end = end_of_block;
+  tessera::check::heap_block = heap_block_of;
   int code = kCouldNotCheck;
   try {
     Options options;

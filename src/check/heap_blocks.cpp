@@ -67,13 +67,14 @@ void* new_block(std::size_t bytes, std::size_t alignment) {
 
 void delete_block(void* at) noexcept { HeapBlocks::all().remove(at); }
 
-std::uint64_t end_of_block(std::uint64_t address) {
+std::pair<std::uint64_t, std::uint64_t> heap_block_of(std::uint64_t address) {
   HeapBlocks& blocks = HeapBlocks::all();
   const std::lock_guard lock(blocks.mutex);
   const auto behind = blocks.ends.upper_bound(address);
-  if (behind == blocks.ends.begin()) return 0;
-  const std::uint64_t end = std::prev(behind)->second;
-  return address < end ? end : 0;
+  if (behind == blocks.ends.begin()) return {};
+  const std::pair<std::uint64_t, std::uint64_t> block = *std::prev(behind);
+  if (address >= block.second) return {};
+  return block;
 }
 
 }  // namespace tessera::check

@@ -27,7 +27,23 @@ Reach reach_of(const Layout& layout) {
 
 }  // namespace
 
-std::uint64_t (*heap_block_end)(std::uint64_t address) = nullptr;
+std::pair<std::uint64_t, std::uint64_t> (*heap_block)(std::uint64_t address) = nullptr;
+
+std::pair<std::uint64_t, std::uint64_t> memory_of(const detail::Buffer& buffer) {
+  const Reach reach = reach_of(buffer.layout);
+  const auto bytes = static_cast<index_t>(buffer.element_bytes);
+  const auto data = reinterpret_cast<std::uint64_t>(buffer.data);
+  const auto [first, last] = heap_block == nullptr ? std::pair(data, data) : heap_block(data);
+  const auto begin = data + static_cast<std::uint64_t>(reach.low * bytes),
+             end = data + static_cast<std::uint64_t>((reach.high + 1) * bytes);
+  if (first == last) return {begin, end};
+  return {std::max(begin, first), std::min(end, last)};
+}
+
+std::uint64_t reach_of(const detail::Buffer& buffer) {
+  const Reach reach = reach_of(buffer.layout);
+  return static_cast<std::uint64_t>(reach.high - reach.low + 1) * buffer.element_bytes;
+}
 
 bool lies_in_null(const detail::Buffer& buffer, std::uint64_t address) {
   if (buffer.data != nullptr || buffer.layout.size() == 0) return false;
@@ -41,13 +57,10 @@ void detail::drop_views(std::vector<Buffer>& buffers) {
   const auto all = buffers;
   std::erase_if(buffers, [&](const Buffer& view) {
     const auto is_same_memory = [&](const Buffer& other) {
-      const auto at = reinterpret_cast<std::uint64_t>(view.data),
-                 begin = reinterpret_cast<std::uint64_t>(other.data);
-      const auto bytes = static_cast<index_t>(other.element_bytes);
-      const Reach reach = reach_of(other.layout);
-      return !other.is_bulk && other.layout.size() > 0 &&
-             at >= begin + static_cast<std::uint64_t>(reach.low * bytes) &&
-             at < begin + static_cast<std::uint64_t>((reach.high + 1) * bytes);
+      if (other.is_bulk || other.layout.size() == 0) return false;
+      const auto [begin, end] = memory_of(other);
+      const auto at = reinterpret_cast<std::uint64_t>(view.data);
+      return at >= begin && at < end;
     };
     return view.is_bulk && std::any_of(all.begin(), all.end(), is_same_memory);
   });
@@ -58,13 +71,7 @@ std::vector<Region> regions_of(const std::vector<detail::Buffer>& buffers) {
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const auto& b = buffers[i];
     if (b.layout.size() == 0 || b.data == nullptr) continue;
-    const auto [low, high] = reach_of(b.layout);
-    const auto bytes = static_cast<index_t>(b.element_bytes);
-    const auto data = reinterpret_cast<std::uint64_t>(b.data);
-    const auto begin = data + static_cast<std::uint64_t>(low * bytes);
-    auto end = data + static_cast<std::uint64_t>((high + 1) * bytes);
-    const std::uint64_t known = heap_block_end == nullptr ? 0 : heap_block_end(begin);
-    if (known != 0) end = std::min(end, known);
+    const auto [begin, end] = memory_of(b);
     out.push_back({begin, end, Memory::global, b.is_output, static_cast<int>(i)});
   }
   std::stable_sort(out.begin(), out.end(),
@@ -107,6 +114,7 @@ bool coordinates_of(const Layout& layout, std::int64_t offset, std::vector<index
     }
     for (const int mode : order) {
       if (step(mode) == 0) continue;
+      if (rest < 0) return false;  // before the first
       index_t at = std::min(rest / step(mode), layout.shape.leaf(mode) - 1);
       rest -= at * step(mode);
       if (layout.stride.leaf(mode) < 0) at = layout.shape.leaf(mode) - 1 - at;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "tessera/check/check.hpp"
@@ -21,12 +22,17 @@ struct Region {
   int buffer = -1;  ///< number of the kernel's tensor
 };
 
-/// The end of the heap block that contains an address; 0: no block does; null: unknown.
-extern std::uint64_t (*heap_block_end)(std::uint64_t address);
+/// Begin and end of the heap block that contains an address; 0 and 0: no block does; null: unknown.
+extern std::pair<std::uint64_t, std::uint64_t> (*heap_block)(std::uint64_t address);
+
+/// The memory that the tensor's layout reaches, without what is outside the heap block in which it
+/// begins.
+std::pair<std::uint64_t, std::uint64_t> memory_of(const detail::Buffer& buffer);
+/// The bytes that its layout reaches.
+std::uint64_t reach_of(const detail::Buffer& buffer);
 
 /// The tensors of a launch as regions of memory. Overlapping ones form one region, an output if one
-/// of them is. Tensors without elements or with a null pointer have none; memory past the heap
-/// block in which a tensor begins belongs to none either.
+/// of them is. Tensors without elements or with a null pointer have none.
 std::vector<Region> regions_of(const std::vector<detail::Buffer>& buffers);
 
 /// The current bytes of a region; fewer if the process has no memory there.

@@ -111,6 +111,68 @@ TEST(ClusterFlaws, NameBothBlocks) {
                                    HasSubstr("starts a bulk copy into block (3,0,0)")));
 }
 
+/// Each block copies a part of a tile into both, and reads the whole; or both copy the same part.
+struct SharesTile {
+  static constexpr const char* name = "shares_tile";
+  static constexpr Dim3 block{32}, cluster{2};
+  using Whole = OperandTile<float, 16, 32>;
+  using Part = OperandTile<float, 8, 32>;
+  struct Shared {
+    unsigned char before[1024];
+    Whole tile;
+    Gate full;
+  };
+  bool waits = true, is_own_part = true;
+
+  void operator()(auto t, const BulkMatrix<Part>& in, auto out) const {
+    auto& s = shared<Shared>(t);
+    if (t.thread == 0) {
+      open_gate(t, s.full, 1);
+      publish_gates(t);
+    }
+    cluster_barrier(t);
+    const int rank = t.cluster_rank(), part = is_own_part ? rank : 1;
+    if (t.thread == 0) {
+      expect(t, s.full, Whole::bytes);
+      copy_bulk(t, tile<8, 32>(in, rank, 0), share<8>(s.tile, part), s.full, 0b11u);
+    }
+    if (waits) wait(t, s.full, 0);
+    if (is_own_part) out(t.block, t.thread) = s.tile.k_major.view()(8 + t.thread % 8, 4);
+    if (!waits) wait(t, s.full, 0);
+    cluster_barrier(t);
+  }
+};
+
+check::Report shared_tile(const SharesTile& kernel, ThreadOrder order) {
+  alignas(64) float in[16 * 32] = {}, out[2 * 32] = {};
+  const BulkMatrix<SharesTile::Part> from{
+      software_map(bulk_fields<SharesTile::Part::KMajor>(in, 16, 32, 32, 1)), 16, 32};
+  auto options = cluster_options(order, 1);
+  options.coverage = options.fresh_outputs = false;
+  return check::check(options, Dim3{2}, kernel, from,
+                      tensor<kRowMajorMatrix>(static_cast<float*>(out), 2, 32, 32));
+}
+
+/// Tile, element and rank, also of the part that only another block copies and nobody reads.
+TEST(ClusterFlaws, NameTileElementAndRank) {
+  using ::testing::ContainsRegex;
+  for (const auto order : kClusterOrders) {
+    EXPECT_TRUE(shared_tile({}, order).findings.empty()) << name(order);
+    for (const SharesTile& flaw : {SharesTile{.waits = false}, SharesTile{.is_own_part = false}}) {
+      const auto report = shared_tile(flaw, order);
+      ASSERT_FALSE(report.findings.empty()) << name(order);
+      const auto& first = report.findings.front();
+      EXPECT_EQ(first.kind, flaw.waits ? Kind::stage_reused : Kind::bulk_not_awaited);
+      EXPECT_EQ(first.element.size(), 2u) << cluster_text(report);
+      EXPECT_THAT(first.problem,
+                  ContainsRegex(R"(element \([0-9]+,[0-9]+\) of (a part of )?s\.tile)"));
+      if (flaw.waits) {
+        EXPECT_THAT(first.problem, ContainsRegex("in the block of rank [01] of its cluster"));
+      }
+    }
+  }
+}
+
 /// Blocks of a cluster exchange numbers in global memory, in two halves of a barrier.
 struct ExchangesNumbers {
   static constexpr const char* name = "exchanges_numbers";

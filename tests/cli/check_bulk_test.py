@@ -37,6 +37,42 @@ check::Report check_kernel(const check::Options& options) {
 """
 
 
+# Behind the memory of the first come others: it reaches into them. One tensor has a step of 0, one runs backward.
+OVERLAPPING = """
+#include "tessera/check/file.hpp"
+#include "tessera/ops/bulk_matrix.hpp"
+using namespace tessera;
+using Part = UnitTile<float, row_major(16, 32)>;
+struct Stores {
+  static constexpr const char* name = "stores";
+  static constexpr Dim3 block{32};
+  struct Shared { Part part; };
+  void operator()(auto t, auto long_, const BulkMatrix<Part>& to, auto repeated, auto backward) const {
+    auto& s = shared<Shared>(t);
+    for (int i = 0; i < 16; ++i) s.part.view()(i, t.thread) = 1.0f;
+    fence_async(t);
+    t.warp_barrier();
+    const float sum = repeated(1, 8 + t.thread) + backward(8 + t.thread, 0);
+    if (t.thread <= 16) long_(t.thread, 0) = sum;
+    if (t.thread != 0) return;
+    for (int i = 0; i < 2; ++i) store_bulk(t, s.part, tile<16, 32>(to, i, 0));  // HERE
+    commit_bulk(t);
+    wait_bulk<0>(t);
+  }
+};
+check::Report check_kernel(const check::Options& options) {
+  struct alignas(16) Chunk { float of[4]; };
+  std::vector<Chunk> blocks[4] = {std::vector<Chunk>(16 * 8), std::vector<Chunk>(16 * 8), std::vector<Chunk>(8), std::vector<Chunk>(8)};
+  const auto first = [&](int i) { return blocks[i][0].of; };
+  const BulkMatrix<Part> to{software_map(bulk_fields<Part>(first(1), 32, 32, 32, 1)), 32, 32};
+  constexpr Layout strided{tuple(dynamic, dynamic), tuple(dynamic, dynamic)};
+  const float *repeated = first(2), *backward = first(3) + 31;
+  return check::check(options, Dim3{1}, Stores{}, tensor<kRowMajorMatrix>(first(0), 64, 32, 32), to,
+                      tensor<strided>(repeated, 2, 64, 0, 1), tensor<strided>(backward, 64, 1, -1, 1));
+}
+"""
+
+
 class Bulk(harness.CommandTest):
     def test_the_report_names_the_kernel_that_ran_and_why(self):
         for name, dtype in (("warpgroup", "f32"), ("warpgroup", "bf16"), ("thin", "f32"), ("thin", "f16")):
@@ -149,6 +185,16 @@ class Bulk(harness.CommandTest):
                     "      copy_bulk(t, tile<16, 32>(A, i, 0), s.part, s.gate);  // HERE") + 1
                 self.assertRegex(run.out, rf"error: out-of-bounds, global memory, .*\n +at .*copies\.cpp:{line}\n")
                 self.assertIn("A(16,0): the tensor is larger than its memory", run.out)
+
+    def test_each_tensor_ends_where_its_own_memory_does(self):
+        self.path("stores.cpp").write_text(OVERLAPPING)
+        run = self.tessera("check", "stores.cpp", "--json", env={"CXX": CCACHE + "c++"})
+        self.assertEqual(run.code, 1, run.err)
+        found = [each for each in run.json["findings"] if each["severity"] == "error"]
+        self.assertEqual({each["kind"] for each in found}, {"out-of-bounds"})
+        for element, takes, exist in (("A(16,0)", 8192, 2048), ("B(16,0)", 4096, 2048), ("C(0,39)", 256, 128), ("D(39,0)", 256, 128)):
+            wanted = f"{element}: the tensor is larger than its memory: its layout takes {takes} bytes, of which {exist} exist"
+            self.assertTrue(any(wanted in each["problem"] for each in found), f"{wanted}: {run.out}")
 
 
 if __name__ == "__main__":

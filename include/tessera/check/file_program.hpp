@@ -13,7 +13,7 @@ struct Options;
 struct ProductProblem;
 struct Report;
 int file_main(int argc, char** argv, Report (*check_kernel)(const Options&),
-              std::uint64_t (*end_of_block)(std::uint64_t address),
+              std::pair<std::uint64_t, std::uint64_t> (*heap_block_of)(std::uint64_t address),
               Report (*check_shape)(const Options&, const ProductProblem&));
 
 }  // namespace tessera::check
@@ -33,6 +33,6 @@ void operator delete(void* at, std::size_t, std::align_val_t) noexcept { operato
                                                   const tessera::check::ProductProblem&);
 
 int main(int argc, char** argv) {
-  return tessera::check::file_main(argc, argv, check_kernel, tessera::check::end_of_block,
+  return tessera::check::file_main(argc, argv, check_kernel, tessera::check::heap_block_of,
                                    check_kernel);
 }

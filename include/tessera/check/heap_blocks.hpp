@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace tessera::check {
 
@@ -11,7 +12,7 @@ namespace tessera::check {
 void* new_block(std::size_t bytes);
 void* new_block(std::size_t bytes, std::size_t alignment);
 void delete_block(void* at) noexcept;
-/// The end of the block that contains this byte; 0: none does.
-std::uint64_t end_of_block(std::uint64_t address);
+/// Begin and end of the block that contains this byte; 0 and 0: none does.
+std::pair<std::uint64_t, std::uint64_t> heap_block_of(std::uint64_t address);
 
 }  // namespace tessera::check

@@ -221,6 +221,9 @@ void AsyncRules::take_copy(AsyncRules& by, int thread, int number, const BulkMov
   g.copied = {thread, here, by.rank_};
   g.copied_phase = g.phases, g.copied_to = move.shared;
   g.bytes -= static_cast<std::int64_t>(bytes);
+  // The copying block has told it its tile.
+  if (const auto* tile = &by == this ? nullptr : by.recorder_.tile_at(move.shared))
+    recorder_.shared_tile(tile->base, *tile->info);
   Trace trace = by.trace_of(thread, Access::store, here);
   trace.site = recorder_.site_of(here);
   trace.agent = g.agent;

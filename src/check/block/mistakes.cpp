@@ -73,21 +73,18 @@ void BlockRecorder::report_between(const std::pair<std::uint64_t, std::uint64_t>
 }
 
 int BlockRecorder::nearest_region(std::uint64_t address) {
-  for (std::size_t i = kFirstBuffer; i < regions_.size(); ++i) {  // past its memory: an element
-    Mistake place;
-    if (address < regions_[i].end) continue;
-    locate(place, static_cast<int>(i), address - regions_[i].begin);
-    if (!place.element.empty()) return static_cast<int>(i);
-  }
   int nearest = -1;
-  std::uint64_t distance = std::uint64_t{1} << 40;
+  std::pair best(true, std::uint64_t{1} << 40);  // its elements first, then by distance
   for (std::size_t i = 0; i < regions_.size(); ++i) {
     const Region& r = regions_[i];
     if (r.begin == r.end) continue;
     const std::uint64_t away = address < r.begin  ? r.begin - address
                                : address >= r.end ? address - r.end + 1
                                                   : 0;
-    if (away < distance) distance = away, nearest = static_cast<int>(i);
+    Mistake place;
+    if (i >= kFirstBuffer && away > 0) locate(place, static_cast<int>(i), address - r.begin);
+    const std::pair at(place.element.empty(), away);
+    if (at < best) best = at, nearest = static_cast<int>(i);
   }
   return nearest;
 }
@@ -111,9 +108,12 @@ void BlockRecorder::report_away(int nearest, std::uint64_t address, Access acces
   if (nearest >= 0) {
     const Region& r = region(nearest);
     mistake.memory = r.memory;
-    if (address >= r.end && r.buffer >= 0) locate(mistake, nearest, address - r.begin);
+    if (r.buffer >= 0) locate(mistake, nearest, address - r.begin);
     if (!mistake.element.empty()) {
-      mistake.detail = "the tensor is larger than its memory";
+      const auto& tensor = context_.launch.buffers[static_cast<std::size_t>(r.buffer)];
+      const auto [begin, end] = memory_of(tensor);
+      mistake.detail = cat("the tensor is larger than its memory: its layout takes ",
+                           reach_of(tensor), " bytes, of which ", end - begin, " exist");
       mistake.advice = kSmallerTensors;
       return add_mistake(std::move(mistake));
     }
@@ -350,6 +350,8 @@ void BlockRecorder::locate(Mistake& mistake, int number, std::uint64_t offset) {
     if (!coordinates_of(b.layout, element, mistake.element)) mistake.element.clear();
     return;
   }
+  if (async_rules_.is_in_cluster() && (mistake.other_block >= 0 || mistake.block != block_.linear))
+    mistake.rank = async_rules_.rank();
   if (const auto* variable = shared_variable_at(offset)) {
     mistake.tensor = variable->name;
     auto rest = static_cast<index_t>((offset - variable->offset) / variable->element_bytes);

@@ -403,6 +403,7 @@ void BlockRecorder::superstep(const char* name, Here here) {
 }
 
 void BlockRecorder::shared_tile(std::uint64_t offset, const tessera::detail::TileInfo& info) {
+  if (offset / 16 >= tile_at_.size()) return;  // the block has not begun
   int& at = tile_at_[static_cast<std::size_t>(offset / 16)];
   if (at >= 0) return;
   at = static_cast<int>(tiles_.size());

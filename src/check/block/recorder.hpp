@@ -304,8 +304,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   static std::string name_of(const TileAt& tile);
   /// The names of the tiles of shared storage from one byte to another.
   std::vector<std::string> tiles_between(std::uint64_t first, std::uint64_t last) const;
-  /// The tensor whose layout contains the address, though its memory does not; else the region that
-  /// contains the address or is nearest to it; -1 if there is none.
+  /// The nearest tensor whose layout contains the address, though its memory does not; else the
+  /// region that contains the address or is nearest to it; -1 if there is none.
   int nearest_region(std::uint64_t address);
   /// Of the running thread; callable from any function below its kernel.
   bool is_on_stack(std::uint64_t address) const {

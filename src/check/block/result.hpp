@@ -43,6 +43,7 @@ struct Mistake {
   std::string tensor, superstep, detail, advice;
   std::vector<index_t> element;
   std::int64_t byte = -1;  ///< of shared memory outside a tile
+  int rank = -1;  ///< of shared memory that several blocks access: of the block that has it
   std::int64_t count = 1;
   std::uint32_t number = 0;     ///< of its first occurrence, among the blocks of its cluster
   bool is_consequence = false;  ///< of another mistake of its cluster
