@@ -57,7 +57,9 @@ struct BulkRing<T, MN, K, Stages, Threads, Major::k> {
   static constexpr int width = 4, chunks = K / width;
   static constexpr int rows = Threads / chunks * width;  ///< that all threads transpose at once
   static constexpr int passes = MN / rows;               ///< 4 x 4 blocks of a thread
-  /// Steps for each of them, in which accesses begin there; and steps before the last access.
+  /// The loop along k has K steps, of which a block takes `each`: it begins to load at step
+  /// loads_at of them, and to store at step stores_at. The last access is before step `steps` of
+  /// the loop.
   static constexpr int each = K / passes, loads_at = each < 16 ? 0 : 1;
   static constexpr int stores_at = each < 16 ? width - 1 : each / 2;
   static constexpr int steps = K - each + stores_at + width;
@@ -108,7 +110,7 @@ struct BulkRing<T, MN, K, Stages, Threads, Major::k> {
       for (int i = 0; i < width; ++i) store(k, pass, i, mine);
     }
   }
-  /// One K-th of it, in order, and nothing in the last one.
+  /// The part of it for one step of the loop along k; the last step has none.
   TESSERA_KERNEL void transpose_step(int at, int k, int step, Rows& mine) {
     const int pass = step / each, in = step % each;
     if (in >= loads_at && in < loads_at + width) load(at, pass, in - loads_at, mine);
@@ -229,11 +231,11 @@ struct BulkTiled {
     TESSERA_NO_UNROLL
     for (int k = 0; k < depth; ++k) {
       Turn<stages> next = now;
+      // The last tile is transposed again, unused: cheaper than a test in each step.
       if (k + 1 < depth) {
         next.next();
         wait(t, s.full[next.stage], next.phase);
-      }  // after the last tile, tile k is transposed again, unused: cheaper than a test in each
-         // step
+      }
       TESSERA_UNROLL_REGISTERS
       for (int step = 0; step < S.bk; ++step) {
         if (step + 1 < S.bk) {

@@ -1,11 +1,13 @@
 // Kernel 7: the warps of a block multiply with matrix units. Each warp owns a WM x WN tile of C,
 // kept in fragments, and walks through the staged tiles one matrix instruction at a time. Matrix
 // units are too fast to wait for memory, so asynchronous copies load tiles into a ring of stages,
-// and one is multiplied while the next are in flight. Rows of the staged tiles
-// are padded, so that the lanes of a warp, which read elements of several rows, access different
-// banks. B of bytes is kept along k, as their units read it. A is (M,K), B is (K,N), C is (M,N),
-// any strides. f32 inputs are rounded to TF32, so the result has a wider bound; sums of f64 are the
-// chain of the other kernels, bit by bit, and sums of bytes are exact.
+// and one is multiplied while the next are in flight. Rows of the staged tiles are padded, so that
+// the lanes of a warp, which read elements of several rows, access different banks. B of bytes is
+// kept along k, as their units read it.
+//
+// A is (M,K), B is (K,N), C is (M,N), any strides. f32 inputs are rounded to TF32, so the result
+// has a wider bound; sums of f64 are the chain of the other kernels, bit by bit, and sums of bytes
+// are exact.
 #pragma once
 
 #include "tessera/kernels/tile_shape.hpp"

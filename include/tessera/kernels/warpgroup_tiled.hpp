@@ -1,8 +1,8 @@
 // The fastest kernel for Hopper (sm_90a): consumer warpgroups multiply by wgmma with operands in
 // shared memory, and a producer warp keeps bulk copies in flight. A block computes tile after tile
 // of C (persistent). It loads the next tile while the sums of the previous one are stored. Where a
-// warpgroup owns whole tiles (WM = BM, WN = BN), two of them take
-// turns: one stores while the other multiplies; else they share each tile by its rows.
+// warpgroup owns whole tiles (WM = BM), two of them take turns: one stores while the other
+// multiplies; else they share each tile by its rows.
 //
 // The blocks of a cluster compute tiles of C that are neighbours: `down` rows of tiles by `across`
 // columns. Each of the `across` blocks that need the same tile of A loads a part of it into all of
@@ -11,9 +11,9 @@
 //
 // A is (M,K) and B^T is (N,K) as BulkMatrix, either mode contiguous; C is (M,N), any strides, with
 // its epilogue; `slices` is C again, for bulk stores, where C has no epilogue
-// (ops/warpgroup_store.hpp). f32 inputs are rounded to TF32. Units keep 13 bits of sums of f8: what
-// they sum of one tile along K is added in f32 by the threads; in large tiles, 64 columns at a time
-// while the next are multiplied.
+// (ops/warpgroup_store.hpp). f32 inputs are rounded to TF32. Units keep only 13 bits of sums of f8,
+// so the threads add the unit's sums of each tile along K in f32; in large tiles they add 64
+// columns while the unit multiplies the next 64.
 #pragma once
 
 #include "tessera/kernels/tile_shape.hpp"
@@ -328,7 +328,7 @@ struct WarpgroupTiled {
     }
   };
 
-  /// Planes lie along K.
+  /// Rows number `at` of a staged tile, in either major; planes are K-major.
   template <int Rows, class Tile>
   TESSERA_KERNEL static auto operand(Tile& tile, const auto& from, int at) {
     if constexpr (How == Products::three_planes) return rows<Rows>(tile.k_major, at);
