@@ -209,8 +209,9 @@ fs::path cuda_program(const fs::path& folder, const std::vector<PuzzleTry>& trie
   try {
     return build(source, folder);
   } catch (const Error& error) {
-    if (error.problem().find("does not compile") == std::string::npos) throw;
-    said = "see the compiler's messages";
+    const bool uses_missing = error.problem().find(" uses ") != std::string::npos;
+    if (!uses_missing && error.problem().find("does not compile") == std::string::npos) throw;
+    said = uses_missing ? error.what() : "see the compiler's messages";
     return {};
   }
 }
