@@ -109,6 +109,7 @@ Mistake AsyncRules::copied_over(const Trace& earlier, const Doer& copy) {
   out.other_thread = other.thread;
   name_blocks(out, here.rank, other.rank);
   out.detail = verb_of(earlier);
+  out.at_start = is_early;
   blame_wait(out, earlier, copy.trace);
   if (is_early) told_.push_back(earlier.site);
   return out;

@@ -33,7 +33,7 @@ struct Mistake {
   bool by_copy = false;          ///< of races: an asynchronous copy writes
   bool one_instruction = false;  ///< of races: two lanes store to one address at once
   bool repeats = false;          ///< of early_return: threads that ended have passed that barrier
-  bool at_start = false;         ///< before the start of a block, or before its gates are open
+  bool at_start = false;         ///< before the start of a block or copy, or before its gate is open
   bool is_raw = false;           ///< tensor and element are a region's number and an offset
   bool is_exact = false;         ///< of faults: it happened there, not only last seen there
   std::uint32_t barrier = 0;     ///< of faults: barriers of the block so far, plus 1

@@ -71,12 +71,16 @@ bool share_copy(const Mistake& a, const Mistake& b) {
   return is_of_stage(a.kind) && is_of_stage(b.kind) && is_same_place(copy_of(a), copy_of(b));
 }
 
-/// A wait for a phase that was over.
-bool is_stale_wait(const Mistake& m) { return m.kind == Kind::gate_phase && !is_fault(m); }
+/// No wait, or one for a phase that was over: an access came before its copy.
+bool is_no_wait(const Mistake& m) {
+  return (m.kind == Kind::gate_phase && !is_fault(m)) ||
+         (m.kind == Kind::bulk_not_awaited && m.at_start);
+}
+bool is_not_open(const Mistake& m) { return m.kind == Kind::gate_arrivals && m.at_start; }
 
 /// `causes`: those before it, in their order.
 bool follows(const Mistake& m, const std::vector<Mistake*>& causes) {
-  if (causes.empty() || m.kind == Kind::gate_bytes || m.at_start || is_stale_wait(m)) return false;
+  if (causes.empty() || m.kind == Kind::gate_bytes || is_not_open(m) || is_no_wait(m)) return false;
   if (is_fault(m)) return true;
   if (m.kind == Kind::gate_arrivals) return causes.front()->kind == Kind::bulk_not_awaited;
   return std::any_of(causes.begin(), causes.end(), [&](const Mistake* each) {
@@ -86,9 +90,9 @@ bool follows(const Mistake& m, const std::vector<Mistake*>& causes) {
 
 /// Does it explain the other one, whichever came first?
 bool explains(const Mistake& cause, const Mistake& m) {
-  if (cause.at_start) return m.at_start && cause.here.line < m.here.line;
-  if (is_stale_wait(cause))
-    return !is_stale_wait(m) && (share_copy(cause, m) || m.kind == Kind::gate_arrivals);
+  if (is_not_open(cause)) return is_not_open(m) && cause.here.line < m.here.line;
+  if (is_no_wait(cause))
+    return !is_no_wait(m) && (share_copy(cause, m) || m.kind == Kind::gate_arrivals);
   // A gate with a wrong count ends its phases too early, which shows at the stages first.
   return (cause.kind == Kind::gate_arrivals || cause.kind == Kind::gate_bytes) &&
          (is_of_stage(m.kind) || m.kind == Kind::stuck);
@@ -131,20 +135,28 @@ void find_consequences(std::vector<BlockResult>& cluster) {
     }
     std::erase_if(causes, [](const Mistake* each) { return each->is_consequence; });
   };
-  drop(is_stale_wait);  // first: it also explains arrivals
+  drop(is_no_wait);  // first: it also explains arrivals
   drop([](const Mistake&) { return true; });
 }
 
 void merge_causes(Report& report, const std::vector<Mistake>& mistakes) {
   std::vector<Finding> kept;
+  const std::vector<Finding> all = report.findings;
   const auto is_met_before = [&](const Finding& end) {
-    return is_left_at_the_end(end) &&
-           std::any_of(report.findings.begin(), report.findings.end(), [&](const Finding& each) {
+    return is_left_at_the_end(end) && std::any_of(all.begin(), all.end(), [&](const Finding& each) {
              return is_unawaited(each) && is_same_line(each.other, end.location);
            });
   };
+  const auto is_met_elsewhere = [&](const Finding& end) {  // where other blocks can go on
+    return end.kind == Kind::gate_phase && end.memory == Memory::none &&
+           std::any_of(all.begin(), all.end(), [&](const Finding& each) {
+             return each.kind == end.kind && each.memory != end.memory && is_same_pair(each, end);
+           });
+  };
   report.summary.errors -= static_cast<std::int64_t>(std::erase_if(report.findings, is_met_before));
-  const auto follows_one = [&](const Finding& each) { return is_consequence(each, mistakes); };
+  const auto follows_one = [&](const Finding& each) {
+    return is_met_elsewhere(each) || is_consequence(each, mistakes);
+  };
   const auto is_cause = [&](const Finding& f) { return is_of_ring(f.kind) && !follows_one(f); };
   if (std::any_of(report.findings.begin(), report.findings.end(), is_cause))
     report.summary.errors -= static_cast<std::int64_t>(std::erase_if(report.findings, follows_one));
