@@ -33,11 +33,11 @@ struct Mistake {
   bool by_copy = false;          ///< of races: an asynchronous copy writes
   bool one_instruction = false;  ///< of races: two lanes store to one address at once
   bool repeats = false;          ///< of early_return: threads that ended have passed that barrier
-  bool at_start = false;         ///< before the start of a block or copy, or before its gate is open
-  bool is_raw = false;           ///< tensor and element are a region's number and an offset
-  bool is_exact = false;         ///< of faults: it happened there, not only last seen there
-  std::uint32_t barrier = 0;     ///< of faults: barriers of the block so far, plus 1
-  int object = -1;               ///< the accessed object, numbered within its block
+  bool at_start = false;      ///< before the start of a block or copy, or before its gate is open
+  bool is_raw = false;        ///< tensor and element are a region's number and an offset
+  bool is_exact = false;      ///< of faults: it happened there, not only last seen there
+  std::uint32_t barrier = 0;  ///< of faults: barriers of the block so far, plus 1
+  int object = -1;            ///< the accessed object, numbered within its block
   int thread = -1, other_thread = -1;
   std::int64_t block = -1, other_block = -1;  ///< linear; -1: none; the other: the same
   std::string tensor, superstep, detail, advice;
