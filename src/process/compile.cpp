@@ -151,10 +151,11 @@ ProgramEnd run_compiler(Words words, const std::string& stderr_file, const std::
   run.seconds = seconds;
   const ProgramEnd end = run_program(run);
   if (!end.started || end.exit_code == 127)
-    throw Error(Category::unavailable, cat("the compiler ", first.front(), " cannot be started"),
-                "GCC 12 or newer; for kernels in Tessera's language Clang 14 as well", {},
-                "install one, or name it in the environment variable CXX; the Python package has "
-                "pip install 'tessera[compiler]'");
+    throw Error(
+        Category::unavailable, cat("the compiler ", first.front(), " cannot be started"),
+        "GCC 12 or newer; for kernels in Tessera's language Clang 14 as well", {},
+        "install one, or name it in the environment variable CXX; beside the Python package "
+        "'pip install ziglang' is enough");
   return end;
 }
 
