@@ -141,7 +141,9 @@ void BlockRecorder::read_by(const LaneAccess& whole, Access how) {
     } else {
       if (!orders_.empty()) [[unlikely]]
         meet_pasts(access, how);
-      if (access.region == kSharedRegion || context_.options.fresh_outputs || holds_nothing(access))
+      if ((access.region == kSharedRegion || context_.options.fresh_outputs ||
+           holds_nothing(access)) &&
+          !is_padding(whole, access))
         add_unwritten(access, mine.warp_epoch);
     }
     if (context_.options.forget_tiles && access.region == kSharedRegion) read_tile(access, cell);

@@ -425,6 +425,9 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   void write_by(const LaneAccess& access, tessera::detail::Access how);
   /// Is it memory of a buffer that was not written before the launch?
   bool holds_nothing(const LaneAccess& piece) const;
+  bool has_value(int region, std::uint64_t offset);
+  /// Are the bytes of the piece that have no value padding of objects that the access copies?
+  bool is_padding(const LaneAccess& whole, const LaneAccess& piece);
   std::uint64_t bits_of_piece(const LaneAccess& whole, std::uint64_t offset);
   void read_tile(const LaneAccess& access, const Cell& cell);
   void write_tile(const LaneAccess& access, Cell& cell);

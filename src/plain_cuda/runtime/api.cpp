@@ -35,15 +35,37 @@ cudaError_t require_device(int device, const Place& place) {
   return Program::get().fail(cudaErrorInvalidDevice);
 }
 
-cudaError_t require_handle(const void* handle, const char* what, const Place& place) {
-  if (handle != nullptr) return cudaSuccess;
+template <class Handle>
+cudaError_t require_handle(const Handle* handle, const char* what, const Place& place) {
+  if (handle != nullptr && !handle->is_destroyed) return cudaSuccess;
+  if (handle != nullptr)
+    return refuse(cudaErrorInvalidResourceHandle, place, cat("the ", what, " was destroyed"),
+                  cat("destroy the ", what, " after its last use"));
   return refuse(cudaErrorInvalidResourceHandle, place, cat("no ", what, " was created"),
                 cat("create the ", what, " before it is used"));
+}
+
+/// The place of a result must not be null.
+cudaError_t require_target(const void* at, const char* call, const Place& place) {
+  if (at != nullptr) return cudaSuccess;
+  return refuse(cudaErrorInvalidValue, place, cat(call, ": its result goes to a null pointer"),
+                "give it the address of a variable");
 }
 
 std::size_t limits[8] = {1024, 1 << 20, 8 << 20, 2, 2048, 64, 0, 0};
 
 }  // namespace
+
+namespace tessera::plain_cuda {
+cudaError_t require_stream(const char* call, cudaStream_t stream, const Place& place) {
+  const bool is_default =
+      stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+  if (is_default || !stream->is_destroyed) return cudaSuccess;
+  return refuse(cudaErrorInvalidResourceHandle, place, cat(call, ": the stream was destroyed"),
+                "destroy the stream after its last use");
+}
+}  // namespace tessera::plain_cuda
+using tessera::plain_cuda::require_stream;
 
 cudaError_t cudaGetLastError(Place) { return Program::get().last_error(true); }
 cudaError_t cudaPeekAtLastError(Place) { return Program::get().last_error(false); }
@@ -86,11 +108,13 @@ cudaError_t cudaDeviceReset(Place) {
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device, Place place) { return require_device(device, place); }
-cudaError_t cudaGetDevice(int* device, Place) {
+cudaError_t cudaGetDevice(int* device, Place place) {
+  if (const auto error = require_target(device, "cudaGetDevice", place)) return error;
   *device = 0;
   return cudaSuccess;
 }
-cudaError_t cudaGetDeviceCount(int* count, Place) {
+cudaError_t cudaGetDeviceCount(int* count, Place place) {
+  if (const auto error = require_target(count, "cudaGetDeviceCount", place)) return error;
   *count = 1;
   return cudaSuccess;
 }
@@ -221,7 +245,8 @@ cudaError_t cudaRuntimeGetVersion(int* version, Place) {
 cudaError_t cudaStreamCreate(cudaStream_t* stream, Place place) {
   return cudaStreamCreateWithFlags(stream, cudaStreamDefault, place);
 }
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags, Place) {
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags, Place place) {
+  if (const auto error = require_target(stream, "cudaStreamCreate", place)) return error;
   *stream = new CUstream_st{flags, Streams::get().create((flags & cudaStreamNonBlocking) == 0)};
   return cudaSuccess;
 }
@@ -242,7 +267,9 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags, Place place
   *flags = stream->flags;
   return cudaSuccess;
 }
-cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data, Place) {
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data,
+                               Place place) {
+  if (const auto error = require_stream("cudaLaunchHostFunc", stream, place)) return error;
   const auto run = [=](cudaStream_t on) {
     Streams::get().run_on_host(on, [=] { function(data); });
   };
@@ -250,31 +277,37 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   return Program::get().device_error();
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
-                                  unsigned, Place) {
+                                  unsigned, Place place) {
+  if (const auto error = require_stream("cudaStreamAddCallback", stream, place)) return error;
   Streams::get().run_on_host(stream,
                              [=] { callback(stream, Program::get().device_error(), data); });
   return cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream, Place place) {
   if (const auto error = require_handle(stream, "stream", place)) return error;
-  delete stream;
+  stream->is_destroyed = true;
   return cudaSuccess;
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t stream, Place) {
+cudaError_t cudaStreamSynchronize(cudaStream_t stream, Place place) {
+  if (const auto error = require_stream("cudaStreamSynchronize", stream, place)) return error;
   Streams::get().wait_for(stream);
   return Program::get().device_error();
 }
-cudaError_t cudaStreamQuery(cudaStream_t stream, Place) {  // success means that all work is done
+cudaError_t cudaStreamQuery(cudaStream_t stream,
+                            Place place) {  // success means that all work is done
+  if (const auto error = require_stream("cudaStreamQuery", stream, place)) return error;
   Streams::get().wait_for(stream);
   return Program::get().device_error();
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned, Place place) {
   if (const auto error = require_handle(event, "event", place)) return error;
+  if (const auto error = require_stream("cudaStreamWaitEvent", stream, place)) return error;
   tessera::plain_cuda::wait_in_capture(stream, *event);
   Streams::get().wait(stream, event->clock);
   return cudaSuccess;
 }
-cudaError_t cudaEventCreate(cudaEvent_t* event, Place) {
+cudaError_t cudaEventCreate(cudaEvent_t* event, Place place) {
+  if (const auto error = require_target(event, "cudaEventCreate", place)) return error;
   *event = new CUevent_st;
   return cudaSuccess;
 }
@@ -283,11 +316,12 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned, Place place) 
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event, Place place) {
   if (const auto error = require_handle(event, "event", place)) return error;
-  delete event;
+  event->is_destroyed = true;
   return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream, Place place) {
   if (const auto error = require_handle(event, "event", place)) return error;
+  if (const auto error = require_stream("cudaEventRecord", stream, place)) return error;
   *event = {true,
             std::chrono::steady_clock::now(),
             Streams::get().record(stream),

@@ -195,6 +195,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* made, cudaGraph_t graph, unsig
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream, Place place) {
   if (graph == nullptr)
     return refuse(cudaErrorInvalidValue, place, "no graph was made", "cudaGraphInstantiate");
+  if (const auto error = require_stream("cudaGraphLaunch", stream, place)) return error;
   graph->launch(stream);
   return cudaSuccess;
 }

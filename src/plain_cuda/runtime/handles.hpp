@@ -13,6 +13,7 @@ struct CUstream_st {
   int number = 0;                          ///< of Streams
   struct CUgraph_st* graph = nullptr;      ///< that it captures into
   std::vector<CUgraphNode_st*> last = {};  ///< the dependencies of its next node
+  bool is_destroyed = false;               ///< kept, to find uses of it
 };
 
 struct CUevent_st {
@@ -21,4 +22,12 @@ struct CUevent_st {
   tessera::plain_cuda::StreamClock clock = {};
   struct CUgraph_st* graph = nullptr;      ///< of the capture in which it was recorded
   std::vector<CUgraphNode_st*> last = {};  ///< the nodes that it stands for there
+  bool is_destroyed = false;               ///< kept, to find uses of it
 };
+
+namespace tessera::plain_cuda {
+
+/// Refuses a stream that was destroyed.
+cudaError_t require_stream(const char* call, cudaStream_t stream, const Place& place);
+
+}  // namespace tessera::plain_cuda

@@ -252,6 +252,7 @@ void touch_range(const void* address, std::size_t bytes, const void* pc) {
     if (bytes >= 16 && odd % 16 == 0) touch<16, kWrites>(at, pc), at += 16, bytes -= 16;
     else if (bytes >= 8 && odd % 8 == 0) touch<8, kWrites>(at, pc), at += 8, bytes -= 8;
     else if (bytes >= 4 && odd % 4 == 0) touch<4, kWrites>(at, pc), at += 4, bytes -= 4;
+    else if (bytes >= 2 && odd % 2 == 0) touch<2, kWrites>(at, pc), at += 2, bytes -= 2;
     else touch<1, kWrites>(at, pc), at += 1, bytes -= 1;
   }
 }

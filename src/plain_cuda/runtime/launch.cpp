@@ -11,6 +11,7 @@
 
 #include "context.hpp"
 #include "graphs.hpp"
+#include "handles.hpp"
 #include "kernel_memory.hpp"
 #include "launch_limits.hpp"
 #include "memory.hpp"
@@ -274,8 +275,8 @@ void run_kernel_body(const char* name, const LaunchBounds& bounds, const Cluster
   if (!how.is_set)
     throw Error(Category::kernel, cat("kernel ", name, " is called like a function"),
                 cat(name, "<<<grid, block>>>(...)"));
-  error_of_launch = cudaSuccess;
-  if (is_kept(how, name, bounds, declared, body)) return;
+  error_of_launch = require_stream(name, how.stream, how.place);
+  if (error_of_launch != cudaSuccess || is_kept(how, name, bounds, declared, body)) return;
   if (!require_possible(name, bounds, how.place, how.grid, how.block, how.shared_bytes) ||
       !require_cluster(name, how.place, how.grid, declared, how.cluster)) {
     error_of_launch = Program::get().last_error(false);

@@ -1,12 +1,12 @@
 // cudaMalloc, cudaMemcpy and their siblings; an invalid request is a finding.
 #include <algorithm>
 #include <cstring>
-#include <iterator>
-#include <map>
 
+#include "check/padding.hpp"
 #include "context.hpp"
 #include "copies.hpp"
 #include "graphs.hpp"
+#include "handles.hpp"
 #include "heap.hpp"
 #include "memory.hpp"
 #include "program.hpp"
@@ -18,17 +18,6 @@ namespace tessera::plain_cuda {
 
 namespace {
 
-/// Variables of the device whose address the program has requested: their ends by first bytes.
-std::map<std::uint64_t, std::uint64_t>& symbols() {
-  static auto* const all = new std::map<std::uint64_t, std::uint64_t>;
-  return *all;
-}
-
-bool is_symbol(const void* at) {
-  const auto behind = symbols().upper_bound(number(at));
-  return behind != symbols().begin() && number(at) < std::prev(behind)->second;
-}
-
 /// Is it memory of the device, as far as a copy in this direction requires?
 bool is_device(const void* at) {
   const Allocation* const found = DeviceMemory::get().find(number(at));
@@ -36,7 +25,28 @@ bool is_device(const void* at) {
          (found == nullptr || found->kind != MemoryKind::pinned);
 }
 
-/// Refuses an operand of a copy or a fill that its direction excludes, or that is too small.
+/// The unwritten bytes of the copied ones that are no padding of the source's elements.
+struct Missing {
+  std::size_t bytes = 0;
+  std::uint64_t first = 0;  ///< its address
+};
+Missing missing_of(const Allocation& source, std::uint64_t begin, std::uint64_t end) {
+  DeviceMemory& memory = DeviceMemory::get();
+  Missing out;
+  for (std::uint64_t at = begin; at < end; ++at) {
+    const std::uint64_t first = at;
+    while (at < end && !memory.is_written(at, 1)) ++at;
+    if (at == first ||
+        check::may_be_padding(first - source.begin, at - source.begin, source.element_bytes))
+      continue;
+    if (out.bytes == 0) out.first = first;
+    out.bytes += at - first;
+  }
+  return out;
+}
+
+}  // namespace
+
 cudaError_t check_side(const char* call, const char* side, const void* at, std::size_t bytes,
                        bool to_be_device, bool to_be_host, const Place& place) {
   DeviceMemory& memory = DeviceMemory::get();
@@ -90,22 +100,24 @@ cudaError_t check_side(const char* call, const char* side, const void* at, std::
   return cudaSuccess;
 }
 
-/// Reports a copy from unwritten memory.
 void judge_source(const char* call, const void* from, std::size_t bytes, const Place& place) {
   DeviceMemory& memory = DeviceMemory::get();
-  const std::size_t missing = memory.contains(from) ? memory.unwritten(number(from), bytes) : 0;
-  if (missing == 0 || !Program::get().is_checked) return;
+  if (!Program::get().is_checked || !memory.contains(from) ||
+      memory.unwritten(number(from), bytes) == 0)
+    return;
   const Allocation& source = *memory.find(number(from));
-  std::uint64_t first = number(from);
-  while (memory.is_written(first, source.element_bytes)) first += source.element_bytes;
+  const Missing missing = missing_of(source, number(from), number(from) + bytes);
+  if (missing.bytes == 0) return;
   Program::get().find(
       check::Kind::uninitialized_read, check::Severity::error, place,
-      cat(call, " copies ", missing, " of ", bytes, " bytes of ", DeviceMemory::name_of(source),
-          " that nobody has written, the first at element ",
-          (first - source.begin) / source.element_bytes),
+      cat(call, " copies ", missing.bytes, " of ", bytes, " bytes of ",
+          DeviceMemory::name_of(source), " that nobody has written, the first at element ",
+          (missing.first - source.begin) / source.element_bytes),
       "do the kernels write all of it? a grid that is too small, or a guard with the wrong extent, "
       "leaves a part out");
 }
+
+namespace {
 
 /// Marks the written bytes of the source as written in the target.
 void copy_written(void* to, const void* from, std::size_t bytes) {
@@ -133,6 +145,7 @@ void work(const char* call, cudaStream_t stream, const void* from, const void* t
 cudaError_t copy(const char* call, void* to, const void* from, std::size_t bytes,
                  cudaMemcpyKind kind, cudaStream_t stream, const Place& place) {
   if (bytes == 0) return cudaSuccess;
+  if (const auto error = require_stream(call, stream, place)) return error;
   if (is_captured(
           stream, [=](cudaStream_t on) { copy(call, to, from, bytes, kind, on, place); },
           cudaGraphNodeTypeMemcpy))
@@ -161,6 +174,7 @@ cudaError_t copy(const char* call, void* to, const void* from, std::size_t bytes
 cudaError_t fill(const char* call, void* at, int value, std::size_t bytes, cudaStream_t stream,
                  const Place& place) {
   if (bytes == 0) return cudaSuccess;
+  if (const auto error = require_stream(call, stream, place)) return error;
   if (is_captured(
           stream, [=](cudaStream_t on) { fill(call, at, value, bytes, on, place); },
           cudaGraphNodeTypeMemset))
@@ -249,22 +263,6 @@ cudaError_t allocate(void** at, std::size_t bytes, std::size_t element, int kind
   return program.fail(cudaErrorMemoryAllocation);
 }
 
-void note_symbol(const void* first, std::size_t bytes) {
-  symbols()[number(first)] = number(first) + bytes;
-}
-
-cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, Place place) {
-  if (DeviceMemory::get().contains(from)) judge_source("cudaMemcpyToSymbol", from, bytes, place);
-  std::memmove(to, from, bytes);
-  if (DeviceMemory::get().contains(to)) DeviceMemory::get().wrote(number(to), bytes);
-  Streams& streams = Streams::get();
-  streams.begin(nullptr, place, "a copy of a symbol");
-  streams.touch(number(from), bytes, true, false, false);
-  streams.touch(number(to), bytes, false, true, false);
-  streams.end();
-  return waited_for(cudaSuccess);
-}
-
 }  // namespace tessera::plain_cuda
 
 using namespace tessera::plain_cuda;
@@ -284,6 +282,7 @@ cudaError_t cudaFree(void* at, Place place) {
   return give_back("cudaFree", at, false, place);
 }
 cudaError_t cudaFreeAsync(void* at, cudaStream_t stream, Place place) {
+  if (const auto error = require_stream("cudaFreeAsync", stream, place)) return error;
   const Allocation* const found = DeviceMemory::get().find(number(at));
   if (found != nullptr && !found->freed)
     work("cudaFreeAsync", stream, nullptr, at, found->bytes, place);

@@ -150,6 +150,13 @@ void shuffle(std::uint64_t mask, void* value, std::size_t bytes, int source, Pla
                       here_of(place));
 }
 
+void require_width(int width, Place place) {
+  if (width > 0 && width <= tessera_warp_size && std::has_single_bit(static_cast<unsigned>(width)))
+    return;
+  end_kernel(cudaErrorLaunchFailure, cat("a shuffle of width ", width),
+             "a width is a power of two, and at most the lanes of a warp", place);
+}
+
 int gather(std::uint64_t mask, std::uint64_t bits, std::uint64_t* all, Place place) {
   ThreadContext& mine = me("a reduction of a warp", place);
   int count = 0;

@@ -16,17 +16,21 @@ namespace tessera::plain_cuda {
 /// `element`: bytes of what the pointer leads to, 0 where it is void.
 cudaError_t allocate(void** at, std::size_t bytes, std::size_t element, int kind, Place place);
 enum { kDevice, kManaged, kPinned };
-cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, Place place);
+/// Between a variable of the device and other memory.
+cudaError_t copy_symbol(bool writes, char* symbol, std::size_t offset, const void* other,
+                        std::size_t bytes, Place place);
 cudaError_t set_attribute(const void* kernel, cudaFuncAttribute attribute, int value, Place place);
 cudaError_t launch_later(Place place, dim3 grid, dim3 block, std::size_t shared,
                          cudaStream_t stream);
 int blocks_on_sm(int threads, std::size_t shared);
 /// Copies may take its address from now on.
 void note_symbol(const void* first, std::size_t bytes);
-/// Of a symbol, whether it is const or volatile or not.
+/// Of a symbol, whether it is const or volatile or not; a const void* leads to it.
 template <class T>
 char* first_byte(const T& symbol) {
-  return const_cast<char*>(reinterpret_cast<const volatile char*>(&symbol));
+  if constexpr (std::is_same_v<T, const void*>)
+    return static_cast<char*>(const_cast<void*>(symbol));
+  else return const_cast<char*>(reinterpret_cast<const volatile char*>(&symbol));
 }
 /// Of a pointer's address, whatever it points to: const or not.
 inline void** as_void(void* at) { return static_cast<void**>(at); }
@@ -118,8 +122,8 @@ template <class T>
 inline cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, std::size_t bytes,
                                       std::size_t offset = 0,
                                       cudaMemcpyKind = cudaMemcpyHostToDevice, TESSERA_PLACE) {
-  return tessera::plain_cuda::copy_symbol(tessera::plain_cuda::first_byte(symbol) + offset, from,
-                                          bytes, place);
+  return tessera::plain_cuda::copy_symbol(true, tessera::plain_cuda::first_byte(symbol), offset,
+                                          from, bytes, place);
 }
 template <class T>
 inline cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, std::size_t bytes,
@@ -131,8 +135,8 @@ template <class T>
 inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes,
                                         std::size_t offset = 0,
                                         cudaMemcpyKind = cudaMemcpyDeviceToHost, TESSERA_PLACE) {
-  return tessera::plain_cuda::copy_symbol(to, tessera::plain_cuda::first_byte(symbol) + offset,
-                                          bytes, place);
+  return tessera::plain_cuda::copy_symbol(false, tessera::plain_cuda::first_byte(symbol), offset,
+                                          to, bytes, place);
 }
 template <class T>
 inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, std::size_t bytes,

@@ -47,6 +47,8 @@ TESSERA_UNSEEN T shuffle_from(std::uint64_t mask, T value, int source, Place pla
   shuffle(mask, &out, sizeof(T), source, place);
   return out;
 }
+/// Ends the kernel if the width of a shuffle is none.
+void require_width(int width, Place place);
 /// The lane that __shfl_*_sync reads, or the lane's own: CUDA C++ Programming Guide, "Warp Shuffle
 /// Functions".
 inline int shuffle_source(int lane, int wanted, int width) {
@@ -122,6 +124,7 @@ inline int __all_sync(unsigned mask, int predicate, TESSERA_PLACE) {
 }
 template <class T>
 inline T __shfl_sync(unsigned mask, T value, int source, int width = warpSize, TESSERA_PLACE) {
+  tessera::plain_cuda::require_width(width, place);
   const int lane = tessera::plain_cuda::lane_index();
   const int from = (lane & ~(width - 1)) + (source & (width - 1));
   return tessera::plain_cuda::shuffle_from(mask, value, from, place);
@@ -129,6 +132,7 @@ inline T __shfl_sync(unsigned mask, T value, int source, int width = warpSize, T
 template <class T>
 inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
                         TESSERA_PLACE) {
+  tessera::plain_cuda::require_width(width, place);
   const int lane = tessera::plain_cuda::lane_index();
   return tessera::plain_cuda::shuffle_from(
       mask, value, tessera::plain_cuda::shuffle_source(lane, lane - static_cast<int>(delta), width),
@@ -137,6 +141,7 @@ inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warp
 template <class T>
 inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
                           TESSERA_PLACE) {
+  tessera::plain_cuda::require_width(width, place);
   const int lane = tessera::plain_cuda::lane_index();
   return tessera::plain_cuda::shuffle_from(
       mask, value, tessera::plain_cuda::shuffle_source(lane, lane + static_cast<int>(delta), width),
@@ -144,6 +149,7 @@ inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = wa
 }
 template <class T>
 inline T __shfl_xor_sync(unsigned mask, T value, int by, int width = warpSize, TESSERA_PLACE) {
+  tessera::plain_cuda::require_width(width, place);
   // A source beyond this lane's segment keeps the value; one in an earlier segment is read.
   const int lane = tessera::plain_cuda::lane_index(), source = lane ^ by;
   const int end = (lane & ~(width - 1)) + width;
