@@ -1,5 +1,5 @@
 // expect: runtime-misuse at 22, runtime-misuse at 23, runtime-misuse at 24, runtime-misuse at 25, runtime-misuse at 26
-// Copies to and from variables of the device that are too long for them, or of something that is no such variable.
+// Copies to and from variables of the device: too long for them, or no such variable.
 #include <cstdio>
 __constant__ int factors[4];
 __device__ int sums[8];

@@ -1,4 +1,4 @@
-// Objects whose members are written one by one and copied whole: in shared memory, in global memory, between kernels, to the host.
+// Objects whose members are written one by one and copied whole, in and between memories.
 struct Best {
   float v;
   long long i;
