@@ -76,16 +76,15 @@ class Judge {
 
   Verdict run() {
     const inspect::CheckedProgram program(check_);
-    const auto begin = Clock::now();
+    begin_ = Clock::now();
     const std::vector<check::SweepCase> cases = cases_of(request_);
     verdict_.cases = cases.size();
     for (const check::SweepCase& one : cases) {
-      const double gone = std::chrono::duration<double>(Clock::now() - begin).count();
-      if (gone >= request_.kernel.seconds) {
+      if (seconds_left() <= 0) {
         verdict_.incomplete = cat("the time limit of ", request_.kernel.seconds, " s");
         break;
       }
-      judge(program, one, request_.kernel.seconds - gone);
+      judge(program, one);
       if (!verdict_.reasons.empty() || !verdict_.incomplete.empty()) break;
     }
     if (verdict_.not_compared > 0 && verdict_.not_compared == verdict_.judged &&
@@ -97,13 +96,17 @@ class Judge {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void judge(const inspect::CheckedProgram& program, const check::SweepCase& one, double seconds) {
+  double seconds_left() const {
+    return request_.kernel.seconds - std::chrono::duration<double>(Clock::now() - begin_).count();
+  }
+
+  void judge(const inspect::CheckedProgram& program, const check::SweepCase& one) {
     const process::TemporaryFolder arrays;
     check_.arrays = arrays.path().string();
     check_.kernel = request_.kernel;
     check_.kernel.m = one.m, check_.kernel.n = one.n, check_.kernel.k = one.k;
     check_.kernel.order = name(one.order);
-    check_.kernel.seconds = std::max(1, static_cast<int>(seconds));
+    check_.kernel.seconds = std::max(1, static_cast<int>(seconds_left()));
     const inspect::FileReport said = program.run(check_);
     if (said.printed.empty()) {
       verdict_.incomplete = "see the program's message on stderr";
@@ -124,13 +127,20 @@ class Judge {
     if (!report.summary.incomplete.empty()) verdict_.incomplete = report.summary.incomplete;
     const std::vector<inspect::JudgedLaunch> launches = inspect::read_launches(arrays.path());
     if (verdict_.incomplete.empty()) compare(launches, one);
-    ++verdict_.judged;
+    if (verdict_.incomplete.empty() || !verdict_.reasons.empty()) ++verdict_.judged;
   }
 
   void compare(const std::vector<inspect::JudgedLaunch>& launches, const check::SweepCase& one) {
     const process::TemporaryFolder exact;
     inspect::JudgedCase found =
-        reference_.judge(launches, {{"m", one.m}, {"n", one.n}, {"k", one.k}}, exact.path());
+        reference_.judge(launches, {{"m", one.m}, {"n", one.n}, {"k", one.k}}, exact.path(),
+                         std::max(0.1, seconds_left()));
+    if (found.timed_out) {
+      verdict_.incomplete =
+          cat(request_.reference, " was still running at the time limit of ",
+              request_.kernel.seconds, " s: raise --time-limit, or make the reference faster");
+      return;
+    }
     if (!found.why_not.empty()) {
       if (verdict_.not_compared++ == 0) verdict_.why_not = std::move(found.why_not);
       return;
@@ -157,6 +167,7 @@ class Judge {
   const JudgeRequest& request_;
   const inspect::Reference& reference_;
   inspect::FileCheck check_;
+  Clock::time_point begin_;
   Verdict verdict_;
 };
 

@@ -215,9 +215,11 @@ bool has_no_elements(const std::vector<JudgedLaunch>& launches) {
               {}, "fix the script: the kernel was not judged");
 }
 
-/// Returns why the script has no answer for arrays without elements; empty: it has one.
-std::string run_script(const std::string& script, const std::vector<JudgedLaunch>& launches,
-                       const std::map<std::string, index_t>& shape, const fs::path& folder) {
+/// Sets why the script has no answer for arrays without elements, or that it was ended.
+void run_script(JudgedCase& out, const std::string& script,
+                const std::vector<JudgedLaunch>& launches,
+                const std::map<std::string, index_t>& shape, const fs::path& folder,
+                double seconds) {
   for (std::size_t i = 0; i < launches.size(); ++i) {
     for (const NamedArray& each : launches[i].inputs)
       io::write_scratch_array((folder / cat(i, ".", each.name, ".npy")).string(),
@@ -225,19 +227,21 @@ std::string run_script(const std::string& script, const std::vector<JudgedLaunch
   }
   std::vector<std::string> words = {"python3", "-c", kDriver, script, folder.string()};
   for (const auto& [name, extent] : shape) words.push_back(cat(name, "=", extent));
-  const process::ProgramEnd end = process::run_program({.words = words, .prints_to_stderr = true});
+  const process::ProgramEnd end =
+      process::run_program({.words = words, .prints_to_stderr = true, .seconds = seconds});
   if (!end.started)
     throw Error(Category::unavailable, "judge: python3 cannot be started", {}, {},
                 "install Python with NumPy");
-  if (end.good()) return {};
+  out.timed_out = end.timed_out;
+  if (end.good() || end.timed_out) return;
   std::ifstream failed(folder / "failed");
   std::string word, said;
   if (!std::getline(failed, word))
     throw Error(Category::unavailable, cat("judge: ", script, " ", end.text()), {}, {},
                 "look at what it printed");
   std::getline(failed, said);
-  if (word == "raised" && has_no_elements(launches)) return said;
-  refuse(script, word, said, shape);
+  if (word != "raised" || !has_no_elements(launches)) refuse(script, word, said, shape);
+  out.why_not = said;
 }
 
 Array of_script(const fs::path& folder, const char* word, std::size_t round,
@@ -279,8 +283,8 @@ Reference::Reference(std::string name) : name_(std::move(name)) {
 }
 
 JudgedCase Reference::judge(const std::vector<JudgedLaunch>& launches,
-                            const std::map<std::string, index_t>& shape,
-                            const fs::path& folder) const {
+                            const std::map<std::string, index_t>& shape, const fs::path& folder,
+                            double seconds) const {
   JudgedCase out;
   const auto add = [&](std::optional<WrongResult> wrong) {
     if (wrong) out.wrong.push_back(std::move(*wrong));
@@ -289,8 +293,8 @@ JudgedCase Reference::judge(const std::vector<JudgedLaunch>& launches,
     for (const JudgedLaunch& each : launches) add(compare_product(each));
     return out;
   }
-  out.why_not = run_script(name_, launches, shape, folder);
-  if (!out.why_not.empty()) return out;
+  run_script(out, name_, launches, shape, folder, seconds);
+  if (out.timed_out || !out.why_not.empty()) return out;
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const double terms = values(read_array((folder / cat("terms.", i, ".npy")).string()))[0];
     for (const NamedArray& each : launches[i].outputs)

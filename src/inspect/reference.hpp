@@ -36,6 +36,7 @@ struct JudgedCase {
   std::vector<WrongResult> wrong;
   /// the exception that the script raises for an array without elements; empty: compared
   std::string why_not;
+  bool timed_out = false;  ///< the script was ended at the time limit, and nothing compared
 };
 
 /// Either "naive", C = A * B of the first two inputs and the only output, or a Python script that
@@ -44,12 +45,12 @@ class Reference {
  public:
   /// Throws Error(file) if there is no such script.
   explicit Reference(std::string name);
-  /// Compares every element. `shape`: m, n and k, which a script may request. Throws
-  /// Error(argument) if the arrays do not fit the reference, Error(unavailable) if the script
-  /// fails.
+  /// Compares every element. `shape`: m, n and k, which a script may request; it is ended after
+  /// `seconds`. Throws Error(argument) if the arrays do not fit the reference, Error(unavailable)
+  /// if the script fails.
   JudgedCase judge(const std::vector<JudgedLaunch>& launches,
-                   const std::map<std::string, index_t>& shape,
-                   const std::filesystem::path& folder) const;
+                   const std::map<std::string, index_t>& shape, const std::filesystem::path& folder,
+                   double seconds) const;
   const std::string& name() const { return name_; }
 
  private:

@@ -148,6 +148,20 @@ class Judge(unittest.TestCase):
                 self.assertIn(text, run.stderr)
                 self.assertNotIn("Traceback", run.stderr)
 
+    def test_the_time_limit_ends_the_reference(self):
+        with tempfile.TemporaryDirectory() as folder:
+            number = pathlib.Path(folder) / "number"
+            reference = ("import os, time\ndef reference(x):\n"
+                         f"    open({str(number)!r}, 'w').write(str(os.getpid()))\n    time.sleep(250)\n")
+            run = self.judge(SOFTMAX, "--time-limit", "5", launch="softmax<<<m, 1>>>(x: f32[m,n], y: f32[m,n], n)", reference=reference)
+            self.assertEqual(run.returncode, 4, run.stdout + run.stderr)
+            said = json.loads(run.stdout)
+            self.assertFalse(said["accepted"])
+            self.assertEqual((said["judged"], said["compared_elements"], said["reasons"]), (0, 0, []))
+            self.assertIn("reference.py was still running at the time limit of 5 s: raise --time-limit", said["incomplete"])
+            with self.assertRaises(ProcessLookupError):
+                os.kill(int(number.read_text()), 0)
+
     def test_a_python_without_numpy_is_named(self):
         with tempfile.TemporaryDirectory() as folder:
             python = pathlib.Path(folder) / "python3"
