@@ -104,6 +104,10 @@ class Package(unittest.TestCase):
         with self.assertRaisesRegex(AssertionError, "not in this installation: gpu"):
             configure(source, source / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}")
 
+    def test_a_build_folder_is_named(self):
+        with self.assertRaisesRegex(AssertionError, "is a build folder: install it with cmake --install"):
+            configure(CONSUMER, pathlib.Path(self.scratch.name) / "from build", f"-DTessera_DIR={cases.options.build}")
+
     def test_pkg_config_gives_the_library(self):
         if shutil.which("pkg-config") is None:
             self.skipTest("pkg-config is not installed")
