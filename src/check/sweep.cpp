@@ -160,8 +160,10 @@ Report Sweep::merged() const {
   for (const SweptCase& each : cases) {
     if (each.status != Status::clean && each.status != Status::findings) continue;
     Report next = each.report;
+    if (is_first || volume(out.grid) == 0)
+      out.kernel = next.kernel;  // a program without launch has another
     if (is_first) {
-      out.kernel = next.kernel, out.source = next.source;
+      out.source = next.source;
       out.unused_suppressions = next.unused_suppressions;
     }
     is_first = false;

@@ -55,8 +55,7 @@ std::vector<std::string> arguments_of(const FileCheck& check, const fs::path& fo
 
 /// Is it a program in plain CUDA? Throws if there is no such file.
 bool is_cuda(const process::Compilation& compilation) {
-  if (!fs::is_regular_file(compilation.source))
-    throw Error(Category::file, cat("there is no file ", compilation.what));
+  process::require_file(compilation.source, compilation.what);
   const auto text = check::read_source(compilation.source.string());
   if (!text) return false;
   const bool is_ours =

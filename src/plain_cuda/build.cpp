@@ -91,6 +91,11 @@ class Builder {
   void sort(const Words& flags) {
     static constexpr const char* kOfPreprocessor[] = {"-I", "-D", "-U", "-isystem", "-include"};
     for (std::size_t i = 0; i < flags.size(); ++i) {
+      if (is_older_standard(flags[i])) {
+        std::fprintf(stderr, "%s is not used: plain CUDA is compiled as C++20 or later\n",
+                     flags[i].c_str());
+        continue;
+      }
       const auto is_begin = [&](const char* each) { return flags[i].starts_with(each); };
       const auto found =
           std::find_if(std::begin(kOfPreprocessor), std::end(kOfPreprocessor), is_begin);
@@ -104,6 +109,13 @@ class Builder {
       if (option[0].starts_with("-D") && !value.starts_with('_')) macros_ += definition(value);
       else preprocessor_flags_.insert(preprocessor_flags_.end(), option.begin(), option.end());
     }
+  }
+  /// Our headers are C++20.
+  static bool is_older_standard(const std::string& flag) {
+    static constexpr std::string_view kRecent[] = {"++20", "++2a", "++23", "++2b", "++26", "++2c"};
+    return flag == "-ansi" || ((flag.starts_with("-std=") || flag.starts_with("--std=")) &&
+                               std::none_of(std::begin(kRecent), std::end(kRecent),
+                                            [&](auto each) { return flag.ends_with(each); }));
   }
   static std::string definition(const std::string& macro) {
     const std::size_t equals = macro.find('=');
@@ -237,7 +249,8 @@ class Builder {
     const bool has_fragments = has("tessera/plain_cuda/mma.h\"") || has("mma.sync");
     Words words = {"-std=gnu++20",         "-g",
                    "-ffp-contract=off",    "-fstack-clash-protection",
-                   "-fno-strict-aliasing", "-Wno-unknown-pragmas"};
+                   "-fno-strict-aliasing", "-Wno-unknown-pragmas",
+                   "-Wno-volatile"};
     if (what_.for_debugger) words.emplace_back("-O0");
     else words.insert(words.end(), kOptimised.begin(), kOptimised.end());
     if (what_.is_checked) words.insert(words.end(), kTold.begin(), kTold.end());
@@ -266,8 +279,7 @@ class Builder {
 
   /// `text`: the source, or a file that includes it.
   std::string compiled(const fs::path& source, const fs::path& text) {
-    if (!fs::is_regular_file(source))
-      throw Error(Category::file, cat("there is no file ", source.string()));
+    process::require_file(source, source.string());
     const std::string name = fs::absolute(source).lexically_normal().string();
     const std::string base = (folder_ / cat("unit", number_++)).string();
     const bool is_read =
@@ -319,6 +331,8 @@ class Builder {
                       what_.is_checked ? ", or launch a kernel: --launch 'kernel<<<grid, "
                                          "block>>>(A: f32[m,k], n: n)'"
                                        : ""));
+    if (const std::string twice = defined_twice(said, what_.sources); !twice.empty())
+      throw Error(Category::unavailable, twice, {}, {}, "keep one definition, or make them static");
     std::fputs(said.c_str(), stderr);
     throw Error(Category::unavailable, cat(what, " does not link"), {}, {},
                 "see the linker's messages above; give all files of the program");

@@ -116,6 +116,32 @@ std::string for_author(std::string_view said, std::string_view folder, std::stri
   return std::move(author).text();
 }
 
+std::string defined_twice(std::string_view said,
+                          const std::vector<std::filesystem::path>& sources) {
+  namespace fs = std::filesystem;
+  // Each place is FILE:LINE, or the section of an object.
+  static const std::regex twice(
+      R"((?:unit(\d+)\.s\.o:\([^)]*\)|([^:;\s][^:;]*):(\d+)): multiple definition of `([^']*)'; )"
+      R"(\S*unit(\d+)\.s\.o:(?:\([^)]*\)|([^:;]+):(\d+)): first defined here)");
+  const auto place = [&](const std::string& unit, const std::string& file,
+                         const std::string& line) {
+    if (file.empty()) return sources.at(std::stoul(unit)).string();
+    const auto known = std::find_if(sources.begin(), sources.end(), [&](const fs::path& each) {
+      return fs::absolute(each).lexically_normal() == fs::path(file).lexically_normal();
+    });
+    return cat(known == sources.end() ? file : known->string(), ":", line);
+  };
+  std::string out;
+  for_each_line(said, [&](std::string_view text) {
+    const std::string line(text);
+    std::smatch at;
+    if (!std::regex_search(line, at, twice)) return;
+    out += cat(out.empty() ? "" : "; ", at[4].str(), " is defined twice, at ",
+               place(at[1], at[2], at[3]), " and ", place(at[5], at[6], at[7]));
+  });
+  return out;
+}
+
 std::string in_cuda_words(std::string text) {
   if (text.find("tessera::plain_cuda::") == text.npos) return text;
   static const std::regex surplus(R"(could not convert .* to ‘tessera::plain_cuda::Place’)"),

@@ -2,6 +2,7 @@
 // lambdas, files and types that the rewriting adds.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,11 @@ std::vector<CompilerError> errors_in(std::string_view said);
 /// The messages without those about lambdas that contain kernels, without the path to a file
 /// through those in `folder`, and without notes on the headers in `ours`.
 std::string for_author(std::string_view said, std::string_view folder, std::string_view ours);
+
+/// A GNU linker's messages, where they are about names that two of the sources define: "k(float*)
+/// is defined twice, at b.cu:2 and a.cu:1". The object of source number i is unit<i>.s.o. Empty:
+/// they are about something else.
+std::string defined_twice(std::string_view said, const std::vector<std::filesystem::path>& sources);
 
 /// A message without the names of our types: "array of float", not
 /// "tessera::plain_cuda::AskedArrayOf<float>".

@@ -200,6 +200,12 @@ std::vector<std::string> split_words(std::string_view text) {
   return out;
 }
 
+void require_file(const fs::path& source, const std::string& what) {
+  if (fs::is_directory(source))
+    throw Error(Category::file, cat(what, " is a folder"), {}, {}, "name a file in it");
+  if (!fs::is_regular_file(source)) throw Error(Category::file, cat("there is no file ", what));
+}
+
 fs::path compile(const Compilation& compilation, const fs::path& folder) {
   const Installed at = installed();
   const fs::path object = folder / "kernel.o", main = folder / "main.cpp",

@@ -17,6 +17,9 @@ struct Compilation {
   bool for_debugger = false;     ///< not optimised
 };
 
+/// Throws Error(file), which calls it `what`, if it is missing or is a folder.
+void require_file(const std::filesystem::path& source, const std::string& what);
+
 /// The program, in `folder`. The compiler is CXX (may have several words: "ccache g++"), else c++,
 /// else, for an installed Python package, that of PyPI's ziglang; its messages go to our stderr.
 /// Throws Error(unavailable) if there is no compiler or no library, or if the source does not

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Programs in plain CUDA of several files, and programs that end before their first kernel."""
+import json
 import pathlib
 import subprocess
 import sys
@@ -60,6 +61,46 @@ int main() {
   if (count < 8 || std::scanf("%d", &number) != 1) return 3;
 """ + LAUNCH + "}\n")
         self.assertIn("could not check: the program ended with exit code 3 before it launched a kernel", out)
+
+    def refused(self, code, *files):
+        run = subprocess.run([cases.options.build / "bin/tessera", "check", *files], cwd=self.folder, capture_output=True, text=True,
+                             timeout=300)
+        self.assertEqual((run.returncode, run.stdout), (code, ""), run.stderr)
+        return run.stderr
+
+    def test_what_two_files_define_is_named_with_both_places(self):
+        (self.folder / "main.cu").write_text(f"int total;\n{KERNEL}int main() {{\n{LAUNCH}}}\n")
+        (self.folder / "more.cu").write_text(f"\n\n{KERNEL}int total;\n")
+        said = self.refused(4, "main.cu", "more.cu")
+        self.assertIn("one(int*) is defined twice, at more.cu:3 and main.cu:2", said)
+        self.assertIn("total is defined twice, at more.cu:4 and main.cu:1", said)
+        self.assertEqual(said.count("\n"), 1, said)
+        self.assertNotIn("tessera-check-", said)
+
+    def test_a_folder_is_no_file(self):
+        (self.folder / "kernels.cu").mkdir()
+        for files in (("kernels.cu",), ("kernels.cu", "main.cu"), ("main.cu", "kernels.cu")):
+            (self.folder / "main.cu").write_text(f"{KERNEL}int main() {{\n{LAUNCH}}}\n")
+            self.assertEqual(self.refused(3, *files), "tessera check: kernels.cu is a folder; name a file in it\n")
+
+    def test_findings_name_the_kernel_and_a_file(self):
+        (self.folder / ".git").mkdir()
+        (self.folder / "kernels").mkdir()
+        (self.folder / "kernels/copy.cu").write_text("__global__ void copy(const int* a, int* b, int n) {\n  for (int i = 0; i < n; ++i) b[i] = a[0];\n}\n")
+        words = ("kernels/copy.cu", "--launch", "copy<<<(n > 0), 1>>>(a: i32[n + 1], b: i32[n], n)", "--format")
+        for shape in (("-n", "3"), ("--sweep",)):
+            for form, begin in (("github", "::notice file=kernels/copy.cu,line=1,title=copy%3A never-read::"),
+                                ("gcc", "kernels/copy.cu:1: note: a: 1 of ")):
+                said = self.check(0, *words, form, *shape)
+                self.assertIn(begin, said)
+                self.assertNotIn("--launch:", said)
+                self.assertNotIn("no kernel ran", said)
+                self.assertRegex(said.splitlines()[-1], r"^copy: clean: \d notes? in \d+ blocks?$")
+            log = json.loads(self.check(0, *words, "sarif", *shape))
+            for each in log["runs"][0]["results"]:
+                [location] = each["locations"]
+                self.assertEqual(location["physicalLocation"]["artifactLocation"]["uri"], "kernels/copy.cu")
+                self.assertEqual(location["logicalLocations"], [{"name": "copy", "kind": "function"}])
 
 
 if __name__ == "__main__":

@@ -108,6 +108,25 @@ class Messages(unittest.TestCase):
                 for each in texts:
                     self.assertIn(each, said)
 
+    def checked(self, text, *words):
+        (self.folder / "a.cu").write_text(text)
+        run = subprocess.run([cases.options.build / "bin/tessera", "check", "a.cu", "--launch", "k<<<1, 32>>>(a: i32[32])", *words],
+                             cwd=self.folder, capture_output=True, text=True, timeout=300)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        return run.stderr
+
+    def test_files_are_compiled_as_cpp20_or_later(self):
+        recent = "static_assert(__cplusplus >= 202002L);\n__global__ void k(int* a) { a[threadIdx.x] = 1; }\n"
+        for flag in ("-std=c++17", "--std=gnu++14", "-std=c++03", "-ansi"):
+            self.assertEqual(self.checked(recent, "--cxxflags", flag + " -Wall"),
+                             f"{flag} is not used: plain CUDA is compiled as C++20 or later\n")
+        newer = "static_assert(__cplusplus > 202002L);\n" + recent
+        self.assertEqual(self.checked(newer, "--cxxflags", "-std=c++23"), "")
+        self.assertEqual(self.checked(recent, "--cxxflags", "-std=c++20"), "")
+
+    def test_what_cpp20_deprecates_is_no_message(self):
+        self.assertEqual(self.checked("__global__ void k(int* a) {\n  volatile int x = 1;\n  x += 1;\n  a[threadIdx.x] = x;\n}\n"), "")
+
     def test_a_file_without_a_kernel_is_not_launched(self):
         said = self.refused("int main() {}\n", 2, "--launch", "k<<<1, 1>>>(n: 1)")
         self.assertIn("--launch: the file has no kernel", said)

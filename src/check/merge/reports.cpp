@@ -100,7 +100,8 @@ void add_kernels(Report& all, const Report& next) {
 }  // namespace
 
 void merge_report(Report& all, Report&& next) {
-  if (all.launches.empty() && !next.kernel.empty()) {
+  // a case of a sweep may launch nothing
+  if ((all.launches.empty() || volume(all.grid) == 0) && !next.kernel.empty()) {
     all.grid = next.grid, all.block = next.block;
     all.order = next.order, all.warp_size = next.warp_size, all.registers = next.registers;
   }

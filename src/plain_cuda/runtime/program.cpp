@@ -164,6 +164,8 @@ check::Report run_main(const check::Options& options) {
           cat("the program was still running at the time limit of ", options.time_limit_s,
               " s: raise --time-limit, or give it less to do");
   }
+  if (program.report.launches.size() == 1)
+    program.report.kernel = program.report.launches[0].kernel;
   return std::move(program.report);
 }
 
@@ -172,6 +174,10 @@ check::Report run_launch(const check::Options& options, const check::ProductProb
   Program::get().is_asked = true;
   check::Report report = run_main(options);
   report.problem = tessera_asked_launch;
+  for (check::Finding& each : report.findings) {  // the words of --launch are no file
+    for (check::Location* const at : {&each.location, &each.other})
+      if (at->file == "--launch") *at = {};
+  }
   if (Program::get().is_sized)
     report.problem += cat(" with m=", problem.m, " n=", problem.n, " k=", problem.k);
   return report;
