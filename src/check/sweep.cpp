@@ -172,19 +172,10 @@ Report Sweep::merged() const {
       return std::find(still.begin(), still.end(), unused) == still.end();
     });
     for (Finding& f : next.findings) f.problem += cat(", with ", to_string(each.which));
-    for (Suppressed& s : next.suppressed) {
-      const auto is_same = [&](const Suppressed& k) {
-        return k.finding.kind == s.finding.kind && k.finding.location == s.finding.location &&
-               k.finding.tensor == s.finding.tensor;
-      };
-      if (std::none_of(out.suppressed.begin(), out.suppressed.end(), is_same))
-        out.suppressed.push_back(std::move(s));
-    }
     merge_report(out, std::move(next));
   }
   out.launches.clear();  // one kernel
   out.problem = "a sweep: " + summary_line();
-  out.summary.suppressed = static_cast<std::int64_t>(out.suppressed.size());
   if (exit_code() == 4) {
     out.summary.incomplete = summary_line();
     out.summary.clean = false;

@@ -102,6 +102,14 @@ int main() {
                 self.assertEqual(location["physicalLocation"]["artifactLocation"]["uri"], "kernels/copy.cu")
                 self.assertEqual(location["logicalLocations"], [{"name": "copy", "kind": "function"}])
 
+    def test_accepted_findings_of_a_kernel_are_listed(self):
+        racy = "__global__ void racy(int* x) {\n  if (threadIdx.x % 32 == 0) x[0] = threadIdx.x;\n}\n"
+        main = f"{KERNEL}{racy}int main() {{\n{LAUNCH}  cudaMalloc(&x, 4);\n  racy<<<1, 64>>>(x);\n  racy<<<1, 64>>>(x);\n  cudaFree(x);\n}}\n"
+        for kernel, code in (("one", 1), ("racy", 0)):
+            (self.folder / "known.txt").write_text(f'kernel={kernel} kind=race reason="looked at"\n')
+            said = json.loads(self.check(code, "main.cu", "--suppress", "known.txt", "--json", main_cu=main))
+            self.assertEqual((said["summary"]["suppressed"], len(said["suppressed"])), (1 - code, 1 - code))
+
 
 if __name__ == "__main__":
     cases.main()

@@ -87,6 +87,18 @@ void add_samples(Report& all, std::vector<AccessSample>&& samples) {
   }
 }
 
+void add_suppressed(Report& all, std::vector<Suppressed>&& suppressed) {
+  for (Suppressed& s : suppressed) {
+    const auto is_known = [&](const Suppressed& k) {
+      return k.finding.kind == s.finding.kind && k.finding.location == s.finding.location &&
+             k.finding.tensor == s.finding.tensor;
+    };
+    if (std::none_of(all.suppressed.begin(), all.suppressed.end(), is_known))
+      all.suppressed.push_back(std::move(s));
+  }
+  all.summary.suppressed = static_cast<std::int64_t>(all.suppressed.size());
+}
+
 void add_kernels(Report& all, const Report& next) {
   const std::vector<LaunchedKernel> one = {{next.kernel, next.grid, next.block}};
   for (const LaunchedKernel& each : next.launches.empty() ? one : next.launches) {
@@ -108,6 +120,7 @@ void merge_report(Report& all, Report&& next) {
   if (!next.kernel.empty()) add_kernels(all, next);
   all.shared_bytes = std::max(all.shared_bytes, next.shared_bytes);
   for (Finding& each : next.findings) add_finding(all, std::move(each));
+  add_suppressed(all, std::move(next.suppressed));
   all.total += next.total;
   add_lines(all, next.by_line);
   add_supersteps(all, next.by_superstep);
