@@ -129,7 +129,7 @@ class InstalledPackage(unittest.TestCase):
         self.assertEqual(words[4:6], [f"-I{self.package / 'libstdc++'}", f"-I{self.package / 'libstdc++/target'}"])
         self.assertRegex(" ".join(words), r"/libstdc\+\+\.so")
         shutil.rmtree(zig.parent)
-        with self.assertRaisesRegex(AssertionError, r"cannot be started.*pip install 'tessera\[compiler\]'"):
+        with self.assertRaisesRegex(AssertionError, r"cannot be started.*'pip install ziglang'"):
             self.run_python("-m", "tessera", "puzzle", "run", "p01", "--solution", **env)
 
     def test_it_needs_what_every_system_has(self):

@@ -44,7 +44,9 @@ TESSERA_HD constexpr Sum widened(const T& value) {
 /// Does every barrier have to be outside of branches, although all threads take them?
 template <class Thread>
 constexpr bool barriers_stay_outside() {
-  return requires { std::remove_cvref_t<Thread>::barriers_stay_outside; };
+  if constexpr (requires { std::remove_cvref_t<Thread>::barriers_stay_outside; })
+    return std::remove_cvref_t<Thread>::barriers_stay_outside;
+  else return false;
 }
 
 }  // namespace detail

@@ -26,7 +26,7 @@ class GpuThread : public detail::DistanceShuffles<GpuThread<Block, Warp>> {
   static constexpr Dim3 block_dim = Block;
   static constexpr int warp_size = Warp;
   /// PoCL 3.1 miscompiles barriers in branches, even if all threads take the branch.
-  static constexpr bool barriers_stay_outside = true;
+  static constexpr bool barriers_stay_outside = !detail::kHasWarps;
   Position thread, block;
   Dim3 grid_dim;
   int lane, warp;
