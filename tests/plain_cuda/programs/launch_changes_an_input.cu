@@ -1,4 +1,4 @@
-// expect: program-failed at 1
+// expect: program-failed at 0
 // launch: twice<<<1, 32>>>(x: i32[32], y: i32[32])
 __global__ void twice(const int* x, int* y) {
   const int i = threadIdx.x;
