@@ -29,6 +29,7 @@ SHAPES = "32x32x32,100x100x100,256x256x256,1024x1024x1024,16x1024x1024,1024x16x1
 COLUMNS = ("type", "threads", "shape", "contestant", "time_ns", "gflops", "tessera_speedup")
 FUNCTIONS = {"c32": ("cgemm", numpy.complex64), "c64": ("zgemm", numpy.complex128)}  # parts of 32 and 64 bits
 THREADS = ("TESSERA_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_NUM_THREADS")
+REST = 0.25  # seconds
 ROW_MAJOR, OPERATIONS = 101, {"N": 111, "T": 112, "C": 113}
 
 
@@ -102,6 +103,14 @@ def libraries():
     return [("tessera", OURS, ""), *((peer["name"], peer["path"], peer["environment"]) for peer in peers if peer["name"] != "reference")]
 
 
+def turn(contestant, seconds, threads):
+    """The time of a call. Idle threads of the one before spin for up to 200 ms, and would have a core."""
+    if threads > 1:
+        time.sleep(REST)
+    contestant.ask("turn", seconds / 4)
+    return float(contestant.ask("turn", seconds))
+
+
 def measure(shapes, threads, rounds, seconds):
     contestants = [Contestant(name, path, threads, environment) for name, path, environment in libraries()]
     try:
@@ -115,7 +124,7 @@ def measure(shapes, threads, rounds, seconds):
                     if answer != "right":
                         print(f"measure_complex: {kind} {shape}: {each.name} is left out: its result is {answer or 'none'}", file=sys.stderr)
                 taking_part = [each for each, answer in said.items() if answer == "right"]
-                times = [[float(each.ask("turn", seconds)) for each in taking_part] for _ in range(rounds)]
+                times = [[turn(each, seconds, threads) for each in taking_part] for _ in range(rounds)]
                 m, n, k = map(int, shape.partition("-")[0].split("x"))
                 for i, each in enumerate(taking_part):
                     median = statistics.median(row[i] for row in times)
