@@ -14,22 +14,16 @@ void multiply_zeros() {
   constexpr index_t tiny = 8, small = 64;
   static T zeros[small * small];
   for (const index_t n : {tiny, small}) {
-    cpu::gemm<T>({.M = n,
-                  .N = n,
-                  .K = n,
-                  .A = zeros,
-                  .a_row = n,
-                  .B = zeros,
-                  .b_row = n,
-                  .C = zeros,
-                  .c_row = n,
-                  .threads = 1});
+    cpu::Gemm<T> call{.M = n, .N = n, .K = n, .A = zeros, .a_row = n, .B = zeros, .b_row = n};
+    call.C = zeros, call.c_row = n, call.threads = 1;
+    cpu::gemm(call);
   }
 }
 
 [[gnu::constructor]] void warm_up() {
-  for (const char* name : {"TESSERA_CPU", "TESSERA_CPU_TUNING"})
+  for (const char* name : {"TESSERA_CPU", "TESSERA_CPU_TUNING"}) {
     if (std::getenv(name) != nullptr) return;
+  }
   multiply_zeros<float>();
   multiply_zeros<double>();
 }
