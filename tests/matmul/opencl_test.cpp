@@ -1,4 +1,5 @@
 // Products on an OpenCL device: the same bits as on the CPU engine, and nothing written beside C.
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <random>
@@ -84,7 +85,8 @@ class OpenClProducts : public ::testing::Test {
     const double scalars[] = {1, 0, -2, 3};
     const Problem problem =
         make_problem(a.view, b.view, c.view, scalars[up_to(3)], scalars[up_to(3)], epilogue);
-    std::vector<char> bias(70 * sizeof(double));
+    std::vector<char> bias(static_cast<std::size_t>(std::max(c.view.rows, c.view.cols)) *
+                           sizeof(double));
     fill(bias, size_of(type) < 4 ? DType::f32 : type);
     Options options{.algorithm = std::string(algorithm.name),
                     .tile = tiles[static_cast<std::size_t>(up_to(static_cast<int>(built) - 1))],
