@@ -20,7 +20,8 @@ Gemm<typename OperandTypes<In>::Swapped, Out> swapped(const Gemm<In, Out>& call)
   return out;
 }
 
-/// Vectors run along the rows of C, whose elements should be contiguous. Sums that go on lie so.
+/// Vectors run along the rows of C, whose elements should be contiguous. So are partial sums that
+/// continue.
 template <class In, class Out>
 bool is_to_be_swapped(const Gemm<In, Out>& call) {
   return call.c_col != 1 && call.c_row == 1 && call.chain == Chain::begins;

@@ -168,9 +168,9 @@ void choose_packing(const Gemm<In, Out>& call, const Table& kernels, PackedPlan&
   const Blocking& blocks = plan.blocks;
   const index_t b_step = step_of_b(call);
   // Rows of A are read in place. Measured: bench/results/cpu/tuning.md.
-  const bool a_lies_well = call.a_col == 1 && rows * call.K * bytes <= most_of_a_in_place();
+  const bool a_is_near = call.a_col == 1 && rows * call.K * bytes <= most_of_a_in_place();
   const bool a_passes_once = rows <= plan.mr || cols <= blocks.nr;
-  const bool a_stays = (a_lies_well || cols <= 2 * blocks.nr) && !rows_meet(call.a_row * bytes);
+  const bool a_stays = (a_is_near || cols <= 2 * blocks.nr) && !rows_meet(call.a_row * bytes);
   const bool packs_a =
       !kernels.reads_a(call.K, call.a_row, call.a_col) || !(a_passes_once || a_stays);
   const bool b_fits = (!is_packed && b_is_small(call, kernels)) ||
