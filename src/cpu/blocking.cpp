@@ -187,24 +187,30 @@ index_t most_in_place(index_t M, index_t K, index_t step, const void* data, int 
   return most;
 }
 
+/// K-groups of a KC block of a tile unit, which reads B so that A stays in L1. Deeper ones store
+/// and reload the sums more rarely and read A from L2. Measured: bench/results/cpu/tuning.md.
+index_t kc_of_tiles(index_t K, index_t row_bytes) {
+  const index_t in_l1 = caches().l1 * 2 / 3 / row_bytes;
+  return std::max<index_t>(128, K > 2 * in_l1 ? 4 * in_l1 : in_l1);
+}
+
 index_t kc_block_depth(index_t K, int mr, int k_group_bytes, bool is_narrow) {
+  if (mr > 16) return even_part(K, kc_of_tiles(K, index_t{mr} * k_group_bytes), kKcBlockUnit);
   // A panel of A is as large as L1, or a little more, so that a K just above a multiple is not cut
   // again. Like B it is read from L2 whatever its size, because B evicts it from L1; what
   // matters is how rarely sums are stored and reloaded. Where L3 is far, a shallower KC block
-  // allows a wider part of B, which a narrow B does not need. AMX is so fast that its sums must be
-  // reloaded rarely. A narrow B that is deep leaves no room for rows of A: two KC
-  // blocks of four vectors, one of them being prefetched, take half of L2. A K that needs several
-  // KC blocks anyway is cut so that two panels of B fit L2, one of them being prefetched.
-  // Measured: bench/results/cpu/tuning.md.
-  const bool has_tiles = mr > 16, is_far = tuning().far_l3 != 0;
-  const index_t bytes = is_far && (is_narrow || has_tiles)
-                            ? caches().l1 * 5 / 4
-                            : caches().l1 * tuning().panel_twelfths / 12;
+  // allows a wider part of B, which a narrow B does not need. A narrow B that is deep leaves no
+  // room for rows of A: two KC blocks of four vectors, one of them being prefetched, take half of
+  // L2. A K that needs several KC blocks anyway is cut so that two panels of B fit L2, one of them
+  // being prefetched. Measured: bench/results/cpu/tuning.md.
+  const bool is_far = tuning().far_l3 != 0;
+  const index_t bytes =
+      is_far && is_narrow ? caches().l1 * 5 / 4 : caches().l1 * tuning().panel_twelfths / 12;
   const index_t narrow_most = caches().l2 / 2 / (2 * 4 * 64);
   const index_t most = std::clamp<index_t>(
       bytes / (mr * k_group_bytes), 128,
       is_narrow && !is_far ? std::clamp<index_t>(narrow_most, 256, 2048) : 2048);
-  const bool is_cut = K > most && !is_far && !is_narrow && !has_tiles;
+  const bool is_cut = K > most && !is_far && !is_narrow;
   return even_part(K, is_cut ? std::max<index_t>(128, most * 3 / 5) : most, kKcBlockUnit);
 }
 

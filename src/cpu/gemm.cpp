@@ -62,6 +62,7 @@ void gemm_without_memory(const Gemm<In, Out>& call, const Kernels<Source, KGroup
     std::copy_n(panel, deep * nr, b);
     std::fill_n(b + deep * nr, index_t{kernels.b_extra} * nr, KGroup{});
   };
+  const Prepared unit(kernels);
   for (index_t i = 0; i < call.M; i += kernels.rows) {
     const int rows = static_cast<int>(std::min<index_t>(kernels.rows, call.M - i));
     for (index_t j = 0; j < call.N; j += nr) {

@@ -147,6 +147,11 @@ struct Kernels {
   int wide_rows;
   bool finishes;  ///< micro-tiles do epilogues: see MicroTile::finish
 
+  /// A thread calls `prepare` before the microkernels of the table, `release` after them: they
+  /// configure a tile unit. Null where there is nothing to configure.
+  void (*prepare)();
+  void (*release)();
+
   Micro packed[kMaxRows][kMaxVectors];  ///< [rows - 1][vectors - 1]; a packed by MR, b full vectors
   /// a with any strides or, where K-groups have several elements, contiguous K-groups; b full
   /// vectors. Null where A must be packed.
@@ -251,6 +256,23 @@ struct Kernels {
   }
   /// The entry of a table for this many rows.
   static int entry(int rows) { return (rows - 1) & (kMaxRows - 1); }
+};
+
+/// While it lives, this thread may call the microkernels of a table.
+template <class Table>
+class Prepared {
+ public:
+  explicit Prepared(const Table& table) : release_(table.release) {
+    if (table.prepare != nullptr) table.prepare();
+  }
+  ~Prepared() {
+    if (release_ != nullptr) release_();
+  }
+  Prepared(const Prepared&) = delete;
+  Prepared& operator=(const Prepared&) = delete;
+
+ private:
+  void (*release_)();
 };
 
 using KernelsF32 = Kernels<float, float, float>;

@@ -3,6 +3,7 @@
 // emulation.
 //   configure(config) release()               sets the shapes of the eight tiles; releases them
 //   zero<T>() load<T>(p, step) store<T>(p, step)   tile T; its rows are `step` bytes apart
+//   load_once<T>(p, step)       the same of what need not stay in L1
 //   dot<C, A, B>()      C(i, j) += sum over k of A(i, k) B(k, j), multiplied K-group by K-group
 //
 // A micro-tile is 2 x 2 tiles of sums, so that each tile of A and of B is read once for two dots.
@@ -64,10 +65,10 @@ void multiply_tiles(const MicroTile<std::uint32_t, Sum>& call) {
   const std::uint32_t *a = call.a, *b = call.b;
   for (index_t k = 0; k < call.K; k += kTile, a += 2 * kTile * kTile, b += kTile * call.b_k) {
     Unit::template load<kTileA>(a, 4 * kTile);
-    Unit::template load<kTileB>(b, b_step);
+    Unit::template load_once<kTileB>(b, b_step);
     Unit::template dot<0, kTileA, kTileB>();
     if constexpr (Across > 1) {
-      Unit::template load<kTileB + 1>(b + kTile, b_step);
+      Unit::template load_once<kTileB + 1>(b + kTile, b_step);
       Unit::template dot<1, kTileA, kTileB + 1>();
     }
     if constexpr (Down > 1) {
@@ -79,15 +80,22 @@ void multiply_tiles(const MicroTile<std::uint32_t, Sum>& call) {
   each([&]<int I, int J>() { Unit::template store<2 * I + J>(sums(I, J), c_step); });
 }
 
+/// Configuring waits for all earlier instructions: once for many whole micro-tiles. Measured:
+/// bench/results/cpu/tuning.md.
+template <class Unit>
+void configure_whole() {
+  static constexpr TileConfig whole = tile_config<Unit>(2 * kTile, 2 * kTile);
+  Unit::configure(whole);
+}
+
 /// A microkernel for up to 2 x `Across` tiles; K is rounded up to whole tiles.
 template <class Unit, int Across, class Sum>
 void tile_kernel(const MicroTile<std::uint32_t, Sum>& call) {
-  static constexpr TileConfig whole = tile_config<Unit>(2 * kTile, 2 * kTile);
-  if (call.rows == 2 * kTile && call.cols == 2 * kTile) Unit::configure(whole);
-  else Unit::configure(tile_config<Unit>(call.rows, call.cols));
+  const bool is_whole = call.rows == 2 * kTile && call.cols == 2 * kTile;
+  if (!is_whole) Unit::configure(tile_config<Unit>(call.rows, call.cols));
   if (call.rows > kTile) multiply_tiles<Unit, 2, Across>(call);
   else multiply_tiles<Unit, 1, Across>(call);
-  Unit::release();  // else the system would save 8 KiB at each context switch
+  if (!is_whole) configure_whole<Unit>();
 }
 
 /// K-groups of a panel beyond its elements, for each line: room for zeros up to whole tiles.
@@ -143,6 +151,8 @@ constexpr Kernels<typename G::source, std::uint32_t, typename V::sum> make_tile_
   out.isa = isa;
   out.rows = 2 * kTile, out.lanes = kTile, out.vectors = 2;
   out.group = V::group, out.a_extra = out.b_extra = kTileExtra;
+  // Released, or the system would save 8 KiB at each context switch.
+  out.prepare = configure_whole<Unit>, out.release = Unit::release;
   for (auto& entry : out.packed) {
     entry[0] = tile_kernel<Unit, 1, typename V::sum>;
     entry[1] = tile_kernel<Unit, 2, typename V::sum>;

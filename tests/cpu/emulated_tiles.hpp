@@ -66,6 +66,10 @@ struct Tiles {
                   static_cast<std::size_t>(tile<T>().bytes));
   }
   template <int T>
+  static void load_once(const void* p, index_t step) {
+    load<T>(p, step);
+  }
+  template <int T>
   static void store(void* p, index_t step) {
     for (int r = 0; r < tile<T>().rows; ++r)
       std::memcpy(static_cast<char*>(p) + r * step, tile<T>().k_groups[r],

@@ -144,6 +144,7 @@ std::string entry(const Table& table, const Data<In>& data, int rows, int cols, 
   const index_t size = (rows - 1) * c_row + cols;
   Sum* c = c_place.place(size, Against::page_behind);
   for (index_t i = 0; i < size; ++i) c[i] = static_cast<Sum>(1000 + i);
+  const cpu::Prepared unit(table);
   table.packed[table.entry(rows)][table.vectors_of(cols) - 1](
       {k_groups, a, 1, table.rows, b, width, c, c_row, cols, c, resume, false, rows});
   for (index_t i = 0; i < size; ++i) {

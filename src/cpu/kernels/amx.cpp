@@ -25,6 +25,10 @@ struct Amx {
     asm volatile("tileloadd (%0,%1), %%tmm%c2" ::"r"(p), "r"(step), "n"(T) : "memory");
   }
   template <int T>
+  static void load_once(const void* p, index_t step) {
+    asm volatile("tileloaddt1 (%0,%1), %%tmm%c2" ::"r"(p), "r"(step), "n"(T) : "memory");
+  }
+  template <int T>
   static void store(void* p, index_t step) {
     asm volatile("tilestored %%tmm%c2, (%0,%1)" ::"r"(p), "r"(step), "n"(T) : "memory");
   }

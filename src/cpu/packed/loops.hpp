@@ -70,6 +70,7 @@ inline void Product<In, Out, Table>::run_task(int worker, index_t kc_block, inde
   part.i_end = std::min(rows_, task_row(at + 1));
   part.j = task_column(task / down_);
   part.j_end = std::min(cols_, task_column(task / down_ + 1));
+  const Prepared unit(kernels_);
   if (plan_.is_unpacked()) run_unpacked(worker, part);
   else if (plan_.blocks.stream == Stream::copied) run_streaming(worker, part);
   else run_packed(worker, part);

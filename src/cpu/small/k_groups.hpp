@@ -37,6 +37,7 @@ void multiply_k_groups(const Gemm<In, Out>& call, const Kernels<Source, KGroup, 
   }
   const bool plain = is_plain(call), ends = finishes_in_tiles(call, kernels);
   const auto& table = reads_a ? kernels.direct : kernels.packed;
+  const Prepared unit(kernels);
   micro.b = b;
   for (index_t j = 0; j < call.N; j += nr, micro.b += nr * (k_groups + kernels.b_extra)) {
     micro.cols = static_cast<int>(std::min<index_t>(nr, call.N - j));
