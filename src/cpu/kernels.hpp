@@ -183,7 +183,7 @@ struct Kernels {
   /// Column strips: up to MR rows, a with any strides, and any number of columns of an unpacked b,
   /// as many at a time as there are registers for; null where K-groups have several elements.
   /// prefetch_k: if not 0, whole strips of three or more rows prefetch some rows of b ahead, and
-  /// one row reads several rows of b together. Ignores `resume`.
+  /// one row reads so many rows of b together. Ignores `resume`.
   Micro strips[kMaxRows];
 
   /// At most kMostChains elements of C, at most 8 in each extent, from operands with any strides;

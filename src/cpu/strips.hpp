@@ -10,8 +10,8 @@ namespace tessera::cpu {
 
 /// One row of A: `Deep` rows of B over all columns before the next ones. c holds the sums except
 /// those of the last `Last` vectors, which stay in registers, to avoid reloading a partial vector
-/// right after its store. From L2, where a 512-bit store takes two cycles, four rows for each
-/// store. Measured: bench/results/cpu/tuning.md.
+/// right after its store. Reading several rows of B together takes fewer stores, and more streams
+/// for the hardware prefetchers of L1. Measured: bench/results/cpu/tuning.md.
 template <class V, int Last, int Deep>
 void row_by_row(const MicroTile<typename V::k_group, typename V::sum>& call) {
   constexpr int wide = 4;
@@ -81,8 +81,12 @@ void strips(const MicroTile<typename V::k_group, typename V::sum>& call) {
     };
     static constexpr std::make_integer_sequence<int, 4> four;
     static constexpr auto one = by_last.template operator()<1>(four);
+    static constexpr auto two = by_last.template operator()<2>(four);
     static constexpr auto several = by_last.template operator()<4>(four);
-    if (vectors > most) return (call.prefetch_k > 0 ? several : one).of[(vectors - 1) % 4](call);
+    if (vectors > most) {
+      const auto& together = call.prefetch_k > 2 ? several : call.prefetch_k == 2 ? two : one;
+      return together.of[(vectors - 1) % 4](call);
+    }
   }
   const bool prefetches = Rows > 2 && call.prefetch_k > 0;
   auto strip = call;

@@ -27,6 +27,7 @@ struct Caches;
   VALUE(dot_ahead_alone, 0, 8192, "bytes to prefetch ahead in dot form, on one thread")           \
   VALUE(dot_ahead, 0, 8192, "the same for several threads")                                       \
   VALUE(prefetches_in_order, 0, 1, "the rows of B that follow are prefetched in order of memory") \
+  VALUE(rows_together, 1, 4, "rows of a B in L2 that one row of A reads together")                \
   VALUE(alone_extent, 0, 512, "products up to the cube of this run on one thread")
 
 struct Tuning {

@@ -127,7 +127,7 @@ inline void Product<In, Out, Table>::run_strips(const Part& part,
       call_.M <= kMostPrefetching && b_bytes() > hardware_prefetched * caches().l2 ? 1 : 0;
   if (call_.M == 1)  // out of L2: see row_by_row()
     micro.prefetch_k =
-        tuning().prefetches_in_order != 0 && b_bytes() <= caches().l2 * 3 / 2 * call_.threads;
+        b_bytes() <= caches().l2 * 3 / 2 * call_.threads ? tuning().rows_together : 1;
   for (index_t j = 0; j < cols; j += width) {
     micro.b = first.b + j;
     micro.cols = static_cast<int>(std::min(width, cols - j));

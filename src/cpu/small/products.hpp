@@ -54,7 +54,7 @@ void multiply_strips(index_t M, index_t N, index_t K, const T* A, index_t a_row,
                      const T* B, index_t b_row, T* C, index_t c_row,
                      const Kernels<T, T, T>& kernels) {
   auto strip = no_prefetch_tile<T>(K, A, a_row, a_col, B, b_row, C, c_row, static_cast<int>(N));
-  strip.prefetch_k = 0;
+  strip.prefetch_k = M == 1 ? tuning().rows_together : 0;
   kernels.strips[M - 1](strip);
 }
 

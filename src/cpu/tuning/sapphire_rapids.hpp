@@ -18,6 +18,7 @@ inline constexpr Tuning kSapphireRapids = {.name = "sapphire_rapids",
                                            .in_place_shared = 3,
                                            .dot_ahead_alone = 768,
                                            .dot_ahead = 256,
+                                           .rows_together = 2,
                                            .alone_extent = 64};
 
 }  // namespace tessera::cpu

@@ -19,6 +19,7 @@ inline constexpr Tuning kZen4 = {.name = "zen4",
                                  .in_place_shared = 28,
                                  .dot_ahead_alone = 1024,
                                  .dot_ahead = 1024,
-                                 .prefetches_in_order = 1};
+                                 .prefetches_in_order = 1,
+                                 .rows_together = 4};
 
 }  // namespace tessera::cpu

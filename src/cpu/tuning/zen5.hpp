@@ -15,6 +15,7 @@ inline constexpr Tuning kZen5 = {.name = "zen5",
                                  .in_place_alone = 28,
                                  .in_place_shared = 28,
                                  .dot_ahead_alone = 768,
-                                 .dot_ahead = 256};
+                                 .dot_ahead = 256,
+                                 .rows_together = 1};
 
 }  // namespace tessera::cpu
