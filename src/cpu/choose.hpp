@@ -15,7 +15,8 @@ namespace tessera::cpu {
 using Helped = bool (*)(int threads, std::int64_t ns);
 
 /// The number of threads to divide work for: one, where no worker would be used or available. Where
-/// L3 is far, workers pay off only for more work. Measured: bench/results/cpu/tuning.md.
+/// L3 is far, workers pay off only for more work, most of all where a transposed A is packed before
+/// it is multiplied. Measured: bench/results/cpu/tuning.md.
 template <class In, class Out, class Table>
 int threads_of(const Gemm<In, Out>& call, const Table& kernels, Helped helped) {
   const int most = call.threads > 0 ? call.threads : asked_threads();
@@ -26,7 +27,9 @@ int threads_of(const Gemm<In, Out>& call, const Table& kernels, Helped helped) {
   const bool is_row = kIsPlainType<In, Out> && call.M == 1 && call.b_col == 1 &&
                       bounded_product(call.N, call.K, sizeof(In)) <= caches().l2 / 2;
   const index_t alone = tuning().alone_extent;
-  const bool is_small = is_row || bounded_product(call.M, call.N, call.K) <= alone * alone * alone;
+  const bool is_small = is_row ||
+                        bounded_product(call.M, call.N, call.K) <= alone * alone * alone ||
+                        (call.a_col != 1 && std::max({call.M, call.N, call.K}) <= alone * 7 / 4);
   if (is_small || !helped(most, ns)) return 1;
   return useful_threads(most > 0 ? most : default_threads());
 }
