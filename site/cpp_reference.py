@@ -9,13 +9,10 @@ SKIPPED = ("#", "//", "namespace", "}", "using namespace", "public:", "TESSERA_U
 
 
 def purpose(text):
-    """The comment at the top of a header."""
-    lines = []
-    for line in text.splitlines():
-        if not line.startswith("//"):
-            break
-        lines.append(line[2:].strip())
-    return " ".join(lines)
+    """The comment at the top of a header, and the rest of it."""
+    top = re.match(r"/\*(.*?)\*/\n|((?://[^\n]*\n)*)", text, re.S)
+    lines = (top[1] or top[2] or "").splitlines()
+    return " ".join(re.sub(r"^\s*(\*|//)? ?", "", line) for line in lines).strip(), text[top.end():]
 
 
 def head_of(lines, at):
@@ -83,14 +80,19 @@ def declarations(text):
 def escape(text):
     """Words of a comment as Markdown: * _ [ are none of its marks outside `code`."""
     parts = text.split("`")
-    return "`".join(part if odd else re.sub(r"([*_<>\[\]])", r"\\\1", part) for odd, part in enumerate(parts) for odd in [odd % 2])
+    plain = [re.sub(r"([*_\[\]])", r"\\\1", part).replace("<", "&lt;").replace(">", "&gt;") for part in parts]
+    return "`".join(part if at % 2 else plain[at] for at, part in enumerate(parts))
 
 
 def page(component, headers):
     """Markdown of one component; headers: (path below include/, text)."""
     out = [f"# {component}", ""]
     for path, text in headers:
-        out += [f"## {path}", "", escape(purpose(text)), ""]
+        said, rest = purpose(text)
+        out += [f"## {path}", "", escape(said), ""]
+        if path.endswith(".h"):  # of C: as it is, with its comments
+            out += ["```c", rest.strip(), "```", ""]
+            continue
         for depth, name, head, said in declarations(text):
             out += [f"{'###' + '#' * depth} {name} {{: data-toc-label='{name}' }}", "", "```cpp", head.strip() + ";" * (not is_type(head)), "```", "",
                     escape(said), ""]

@@ -21,6 +21,9 @@ def finish(site):
         up = "../" * (len(page.relative_to(site).parts) - 1)
         text = page.read_text(encoding="utf-8")
         page.write_text(WORKER.sub(f'<script src="{up}assets/worker.js"></script>', text), encoding="utf-8")
+    for page in (site / "book").glob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        page.write_text(text.replace("<main>\n", '<main>\n<p class="small"><a href="../index.html">Tessera</a></p>\n', 1), encoding="utf-8")
     for unread in [*site.rglob("*.map"), *site.glob("sitemap.xml*"), site / "404.html"]:
         unread.unlink(missing_ok=True)
 

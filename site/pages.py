@@ -1,10 +1,14 @@
-"""Writes what the site is built from: docs/*.md with links to files outside docs/ as pages of source/, the C++ reference from the
-headers, the Python reference as instructions for mkdocstrings, and MkDocs' own files. scripts/docs calls it: pages.py FOLDER."""
+"""Writes what the site is built from: docs/*.md with links to files outside docs/ as pages of source/, the start from README.md and the
+navigation, the puzzles of the course, the C++ reference from the headers, the Python reference as instructions for mkdocstrings, and
+MkDocs' own files. scripts/docs calls it: pages.py FOLDER [BOOK]; BOOK is the folder of the course's book."""
+import os
 import pathlib
 import posixpath
 import re
 import shutil
 import sys
+
+import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.dont_write_bytecode = True
@@ -13,6 +17,7 @@ import cpp_reference  # noqa: E402
 import llms  # noqa: E402
 
 LINK = re.compile(r"\]\(((?:\.\./)[^)#\s]*|[\w/-]+\.ipynb|man/[^)#\s]*)(#[^)\s]*)?\)")
+NAMED = re.compile(r"\[([\w-]+\.md)\](?=\(\1[)#])")  # a link that shows the name of its file
 FENCE = re.compile(r"^(```\w+) [^\n]*$", re.M)  # after the language of a block: words for the tests
 PYTHON = """# Python
 
@@ -25,6 +30,7 @@ PYTHON = """# Python
 [tessera.torch](../torch.md) and [tessera.jax](../jax.md) have pages of their own.
 """
 HIGHLIGHT = {".hpp": "cpp", ".h": "c", ".cpp": "cpp", ".cu": "cuda", ".py": "python", ".json": "json"}
+OF_C = "C and BLAS"  # the headers that are in no folder
 LARGEST = 64 * 1024  # of a file that is shown whole
 
 
@@ -58,9 +64,43 @@ def components():
     include = ROOT / "include"
     for header in sorted(include.rglob("*.h*")):
         path = header.relative_to(include)
-        component = path.parts[1] if len(path.parts) > 2 else "tessera"
+        component = path.parts[1] if len(path.parts) > 2 else OF_C
         out.setdefault(component, []).append((str(path), header.read_text(encoding="utf-8")))
     return out
+
+
+def title(file):
+    return (ROOT / "docs" / file).read_text(encoding="utf-8").split("\n", 1)[0].removeprefix("# ")
+
+
+def start(config):
+    """What the project is and for whom, from README.md, and all pages of the navigation."""
+    parts = [" ".join(part.split()) for part in (ROOT / "README.md").read_text(encoding="utf-8").replace("](docs/", "](").split("\n\n")]
+    whom = re.split(r"(?<=\.) (?=For )", next(part for part in parts if part.startswith("For people who ")))
+    out = f"# Tessera\n\n{parts[1]}\n\n" + '<div class="grid cards" markdown>\n\n' + "\n".join(f"- {each}\n" for each in whom)
+    out += '\n</div>\n\n<div markdown style="columns: 15rem">\n\n'
+    for section in config["nav"][1:]:
+        (name, pages), = section.items()
+        links = "".join(f"- [{text}]({page})\n" for each in pages for text, page in each.items())
+        out += f'<div markdown style="break-inside: avoid; display: flow-root">\n\n**{name}**\n\n{links}\n</div>\n'
+    out += "</div>\n"
+    return "---\nhide: [navigation, toc]\n---\n" + out
+
+
+def puzzles(has_book):
+    """The idea of every puzzle, for the search, with a link to its page of the book."""
+    book = " [The book](book/index.html) has a page for each puzzle, with pictures, hints and the solution." if has_book else ""
+    out = f"# The puzzles\n\n[The course](course.md) says how to begin.{book}\n"
+    for folder in sorted(pathlib.Path(os.environ.get("TESSERA_COURSE", ROOT / "course")).glob("p[0-9]*")):
+        name, _, text = (folder / "page.md").read_text(encoding="utf-8").removeprefix("# ").partition("\n")
+        puzzle = folder.name[:3]
+        page = f"; [its page of the book](book/{puzzle}.html)" if has_book else ""
+        out += f"\n## {int(puzzle[1:])}. {name}\n{text.split('## Picture')[0]}\n`tessera puzzle start {puzzle}`{page}\n"
+    return out
+
+
+def file_of(component):
+    return component.lower().replace(" ", "_")
 
 
 def head(search):
@@ -79,8 +119,14 @@ def main():
     shutil.rmtree(project, ignore_errors=True)
     folder = project / "docs"
     folder.mkdir(parents=True)
-    for file in ("mkdocs.yml", "doctests.py"):
-        shutil.copy(ROOT / "site" / file, project)
+    shutil.copy(ROOT / "site/doctests.py", project)
+    book = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    if book:
+        shutil.copytree(book, folder / "book")
+    every = components()
+    config = (ROOT / "site/mkdocs.yml").read_text(encoding="utf-8")
+    cpp = [f"          - {name}: reference/cpp/{page}.md\n" for name, page in [("Overview", "index"), *((name, file_of(name)) for name in every)]]
+    write(project, "mkdocs.yml", config.replace("      - C++ and C: reference/cpp/index.md\n", "      - C++ and C:\n" + "".join(cpp)))
     shutil.copytree(ROOT / "python", project / "python")
     stub = project / "python/tessera/_core.pyi"  # of functions with overloads, the last, which takes anything
     stub.with_suffix(".py").write_text(re.sub(r"^( *)@overload\n", "", stub.read_text(encoding="utf-8"), flags=re.M), encoding="utf-8")
@@ -96,9 +142,12 @@ def main():
 
     for file in sorted((ROOT / "docs").iterdir()):
         if file.suffix == ".md":
-            write(folder, file.name, FENCE.sub(r"\1", LINK.sub(there, file.read_text(encoding="utf-8"))))
+            text = LINK.sub(there, file.read_text(encoding="utf-8"))
+            write(folder, file.name, FENCE.sub(r"\1", NAMED.sub(lambda match: f"[{title(match[1])}]", text)))
         elif file.suffix in (".png", ".svg"):
             shutil.copy(file, folder)
+    write(folder, "index.md", start(yaml.safe_load(config)))
+    write(folder, "puzzles.md", puzzles(book))
     write(folder, "llms.txt", llms.text(".html", ""))
     write(folder, "live.md", (ROOT / "site/live/page.md").read_text(encoding="utf-8"))
     for file in ("live.css", "live.js"):
@@ -106,11 +155,10 @@ def main():
     for path in sorted(wanted):
         write(folder, source_name(path), head("exclude: true") + source_page(path))
     write(folder, "reference/python.md", head("boost: 0.2") + PYTHON)
-    every = components()
     for name, headers in every.items():
-        write(folder, f"reference/cpp/{name}.md", head("boost: 0.2") + cpp_reference.page(name, headers))
-    index = "\n".join(f"* [{name}]({name}.md): {len(headers)} headers" for name, headers in every.items())
-    write(folder, "reference/cpp/index.md", f"# C++\n\nOf each header its purpose and every documented declaration.\n\n{index}\n")
+        write(folder, f"reference/cpp/{file_of(name)}.md", head("boost: 0.2") + cpp_reference.page(name, headers))
+    index = "\n".join(f"* [{name}]({file_of(name)}.md): {len(headers)} header{'s' * (len(headers) > 1)}" for name, headers in every.items())
+    write(folder, "reference/cpp/index.md", f"# C++ and C\n\nOf each header its purpose and every documented declaration.\n\n{index}\n")
 
 
 if __name__ == "__main__":
