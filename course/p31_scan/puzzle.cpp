@@ -18,7 +18,7 @@ struct Scan {
     s.sums(0, i) = a(i);
     t.barrier();
     for (int step = 1; step < SIZE; step *= 2) {
-      //> FILL ME IN (about 4 lines): everybody adds the number `step` places to the left, if there is one
+      //> FILL ME IN (about 4 lines): each thread adds the number `step` places to the left, if there is one
       float left = 0;
       if (i >= step) left = s.sums(0, i - step);
       t.barrier();

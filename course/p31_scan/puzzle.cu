@@ -8,7 +8,7 @@ __global__ void scan(const float* a, float* out) {
   sums[i] = a[i];
   __syncthreads();
   for (int step = 1; step < SIZE; step *= 2) {
-    //> FILL ME IN (about 4 lines): everybody adds the number `step` places to the left, if there is one
+    //> FILL ME IN (about 4 lines): each thread adds the number `step` places to the left, if there is one
     const float left = i >= step ? sums[i - step] : 0;
     __syncthreads();
     sums[i] += left;
