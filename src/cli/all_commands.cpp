@@ -34,9 +34,16 @@ void add_commands(CLI::App& root, shell::Context& context) {
   add_judge(root, context);
   add_explain(root, context);
 #if !defined(TESSERA_ONLY_DEMO)  // which is built without the course
-  add_puzzle(root, context, [](const std::filesystem::path& source, const auto& folder) {
-    return plain_cuda::build({.sources = {source}, .flags = {}, .launch = {}}, folder);
-  });
+  add_puzzle(root, context,
+             [](const std::filesystem::path& source, const auto& folder, std::string& said) {
+               try {
+                 return plain_cuda::build(
+                     {.sources = {source}, .flags = {}, .launch = {}, .prints = false}, folder);
+               } catch (const plain_cuda::CompileRefused& refused) {
+                 said = refused.said();
+                 return std::filesystem::path();
+               }
+             });
 #endif
   add_layout(root, context);
   add_banks(root, context);

@@ -216,6 +216,10 @@ CompileError error_elsewhere(const Errors::Elsewhere& elsewhere, const std::stri
   const std::string plain = with_plain_quotes(elsewhere.said);
   std::smatch match;
   if (elsewhere.said.empty()) out.message = said.substr(0, said.find('\n'));
+  else if (text.is_in_cuda())
+    out.message =
+        "the puzzle cannot launch the kernel: its parameters must be those of the file you were "
+        "given ('tessera puzzle solution' with --cuda shows them)";
   else if (elsewhere.file == "spec.hpp" && elsewhere.is_first && plain.starts_with("expected") &&
            !text.tokens.empty() && !text.tokens.back().is(";")) {
     const SourceToken& last = text.tokens.back();
@@ -252,14 +256,14 @@ bool is_blank(const std::string& source) {
 }  // namespace
 
 std::vector<CompileError> compile_errors(const std::string& said, const std::string& file,
-                                         const std::string& source) {
+                                         const std::string& source, Dialect dialect) {
   if (is_blank(source)) return {{file, "the file is empty", 0, 0, {}, {}, {}}};
   const SourceTokens tokens = tokens_of(source);
   if (const BracketFault fault = wrong_bracket(tokens); fault.line > 0)
     return {{file, fault.says, fault.line, fault.column, "bracket", fault.says, fault.advice}};
   Errors errors(file);
   for (const auto& line : lines_of(said)) errors.read(line.substr(0, kLongestLine));
-  const LearnersText text(source);
+  const LearnersText text(source, dialect);
   if (errors.out.empty()) return {error_elsewhere(errors.elsewhere(), said, file, text)};
   std::vector<CompileError> out = one_for_each_line(errors.out, text);
   const std::string call = with_plain_quotes(errors.elsewhere().said);

@@ -67,6 +67,8 @@ const Puzzle& find_puzzle(const std::vector<Puzzle>& course, const std::string& 
 Puzzle in_cuda(Puzzle puzzle);
 /// The same for any text: "threadIdx.x" instead of "t.thread.x".
 std::string with_names_of_cuda(std::string text);
+/// The same for what to write instead; "" if it is about Tessera's language alone.
+std::string advice_in_cuda(std::string advice);
 
 /// The solution with the mistake in it; it must have lines. Throws Error(file) unless the lines to
 /// replace occur in it exactly once.

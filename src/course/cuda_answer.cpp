@@ -28,9 +28,11 @@ std::string cuda_program_of(const std::vector<PuzzleTry>& tries) {
               table;
   for (const auto& one : tries) {
     bodies += cat("namespace ", one.name, " {\n#line 1 \"", name_of(one), "\"\n");
+    int number = 0;
     for (const auto& line : lines_of(one.source)) {
       const bool is_include = line.starts_with("#include");
-      if (is_include) includes += line + "\n";
+      ++number;
+      if (is_include) includes += cat("#line ", number, " \"", name_of(one), "\"\n", line, "\n");
       bodies += (is_include ? "" : line) + "\n";
     }
     bodies += "}\n#line 1 \"tessera-puzzle.cu\"\n";

@@ -76,6 +76,11 @@ std::string with_names_of_cuda(std::string text) {
   return text;
 }
 
+std::string advice_in_cuda(std::string advice) {
+  std::string out = with_names_of_cuda(std::move(advice));
+  return is_only_ours(out) ? "" : out;
+}
+
 Puzzle in_cuda(Puzzle puzzle) {
   if (!puzzle.has_cuda())
     throw Error(Category::unavailable, cat(puzzle.id, " has no form in plain CUDA"), {}, {},

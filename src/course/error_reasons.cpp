@@ -2,6 +2,9 @@
 #include "error_reasons.hpp"
 
 #include <cstdlib>
+#include <span>
+
+#include "course.hpp"
 
 namespace tessera::course {
 
@@ -58,21 +61,35 @@ std::string name_of_shared(const LearnersText& text, std::size_t at) {
   return {};
 }
 
+namespace {
+
+using Rule = decltype(&reason_of_types);
+
+constexpr Rule kRulesOfCuda[] = {
+    reason_of_foreign_names, reason_of_our_names, reason_of_form,           reason_of_syntax,
+    reason_of_unknown_name,  reason_of_pointers,  reason_of_unknown_member, reason_of_assignment,
+    reason_of_known_message, reason_of_call,      reason_of_types};
+
+}  // namespace
+
 RankedReason reason_of(const CompilerSays& error, const LearnersText& text) {
-  constexpr decltype(&reason_of_types) rules[] = {reason_of_foreign_names,
-                                                  reason_of_form,
-                                                  reason_of_syntax,
-                                                  reason_of_unknown_name,
-                                                  reason_of_brackets_behind_a_name,
-                                                  reason_of_unknown_member,
-                                                  reason_of_assignment,
-                                                  reason_of_constant,
-                                                  reason_of_known_message,
-                                                  reason_of_call,
-                                                  reason_of_types};
+  constexpr Rule kRules[] = {reason_of_foreign_names,
+                             reason_of_form,
+                             reason_of_syntax,
+                             reason_of_unknown_name,
+                             reason_of_brackets_behind_a_name,
+                             reason_of_unknown_member,
+                             reason_of_assignment,
+                             reason_of_constant,
+                             reason_of_known_message,
+                             reason_of_call,
+                             reason_of_types};
   int rank = 0;
-  for (const auto rule : rules) {
+  const std::span<const Rule> rules =
+      text.is_in_cuda() ? std::span<const Rule>(kRulesOfCuda) : kRules;
+  for (const Rule rule : rules) {
     ErrorReason reason = rule(error, text);
+    if (text.is_in_cuda()) reason.advice = advice_in_cuda(std::move(reason.advice));
     if (!reason.cause.empty()) return {std::move(reason), rank};
     ++rank;
   }

@@ -6,21 +6,33 @@
 #include <string>
 #include <string_view>
 
+#include "program.hpp"
 #include "scopes.hpp"
 #include "tokens.hpp"
+#include "vocabulary.hpp"
 
 namespace tessera::course {
 
 /// A learner's text, read once for all errors. Its brackets match.
 struct LearnersText {
-  explicit LearnersText(const std::string& source)
-      : source(source), tokens(tokens_of(source)), match(matches_of(tokens)), names(tokens) {}
+  explicit LearnersText(const std::string& source, Dialect dialect = Dialect::tessera)
+      : source(source),
+        dialect(dialect),
+        tokens(tokens_of(source)),
+        match(matches_of(tokens)),
+        names(tokens) {}
 
   const std::string& source;
+  Dialect dialect;
   SourceTokens tokens;
   std::vector<std::size_t> match;
   SourceNames names;
 
+  bool is_in_cuda() const { return dialect == Dialect::cuda; }
+  /// The names that it has from elsewhere.
+  KernelWord::Of words() const {
+    return is_in_cuda() ? KernelWord::Of::cuda : KernelWord::Of::library;
+  }
   bool is(std::string_view text, std::size_t at) const {
     return at < tokens.size() && tokens[at].is(text);
   }
@@ -71,6 +83,9 @@ ErrorReason reason_of_known_message(const CompilerSays& error, const LearnersTex
 ErrorReason reason_of_constant(const CompilerSays& error, const LearnersText& text);
 ErrorReason reason_of_call(const CompilerSays& error, const LearnersText& text);
 ErrorReason reason_of_types(const CompilerSays& error, const LearnersText& text);
+// Of texts in plain CUDA.
+ErrorReason reason_of_our_names(const CompilerSays& error, const LearnersText& text);
+ErrorReason reason_of_pointers(const CompilerSays& error, const LearnersText& text);
 
 /// The first rule that finds a reason; `rank`: its index, smaller is more certain.
 struct RankedReason {

@@ -1,6 +1,11 @@
 // The list: see foreign_names.hpp. Used only for names that a text does not declare itself.
 #include "foreign_names.hpp"
 
+#include <set>
+
+#include "error_reasons.hpp"
+#include "tessera/core/text.hpp"
+
 namespace tessera::course {
 
 namespace {
@@ -221,6 +226,63 @@ std::string_view meant_by(std::string_view name) {
   for (const auto& [part, ours] : parts)
     if (name.find(part) != std::string_view::npos) return ours;
   return {};
+}
+
+namespace {
+
+/// "threadIdx.x" with its equivalent here.
+struct ForeignUse {
+  const ForeignName* name;
+  std::string text, ours;
+};
+
+/// For a token that the text does not declare; name null: it belongs to no other language.
+ForeignUse foreign_use(const LearnersText& text, std::size_t at) {
+  const auto& tokens = text.tokens;
+  std::string name = tokens[at].text;
+  std::size_t end = at + 1;
+  const bool has_member = text.is(".", at + 1) && at + 2 < tokens.size();
+  const ForeignName* found =
+      has_member ? foreign_name(cat(name, ".", tokens[at + 2].text)) : nullptr;
+  if (found != nullptr) name += "." + tokens[at + 2].text, end = at + 3;
+  else found = foreign_name(name);
+  if (found == nullptr) return {};
+  ForeignUse out{found, name, std::string(found->ours)};
+  const bool keeps = !found->member.empty();
+  if (keeps && text.is(".", end) && end + 1 < tokens.size() && tokens[end + 1].text.size() == 1) {
+    out.text += "." + tokens[end + 1].text;
+    out.ours += "." + tokens[end + 1].text;
+  } else if (keeps) {
+    out.ours += found->member;
+  }
+  return out;
+}
+
+}  // namespace
+
+ErrorReason reason_of_foreign_names(const CompilerSays& error, const LearnersText& text) {
+  const auto range = text.line(error.line);
+  std::set<std::string> words, languages;
+  std::vector<ForeignUse> uses;
+  for (std::size_t i = range.first; i < range.last; ++i) {
+    const std::string& name = text.tokens[i].text;
+    const bool is_declared_here = text.names.visible(name, i) != nullptr;
+    if (!text.tokens[i].is_name() || is_declared_here || text.is_member(i)) continue;
+    ForeignUse use = foreign_use(text, i);
+    const bool is_own = use.name != nullptr && text.is_in_cuda() && use.name->language == "CUDA";
+    if (use.name == nullptr || is_own || !words.insert(use.text).second) continue;
+    languages.insert(std::string(use.name->language));
+    uses.push_back(std::move(use));
+  }
+  if (uses.empty() || languages.size() > 1) return {};
+  std::string why, advice;
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    why += cat(i == 0 ? "" : i + 1 == uses.size() ? " and " : ", ", uses[i].text);
+    advice +=
+        uses.size() == 1 ? uses[i].ours : cat(i == 0 ? "" : "; ", uses[i].text, ": ", uses[i].ours);
+  }
+  why += cat(uses.size() == 1 ? " is a name of " : " are names of ", *languages.begin());
+  return {"foreign-name", why, advice};
 }
 
 }  // namespace tessera::course

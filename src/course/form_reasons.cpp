@@ -120,7 +120,8 @@ ErrorReason reason_of_type_as_object(const Line& line, std::size_t i) {
 ErrorReason reason_of_arrow(const Line& line, std::size_t i) {
   const bool is_arrow =
       !line.is("t", i) && line.is_name(i) && line.is("->", i + 1) && line.is_name(i + 2);
-  if (!is_arrow || line.text.names.visible(line.word(i), i) == nullptr) return {};
+  const SourceName* const name = is_arrow ? line.text.names.visible(line.word(i), i) : nullptr;
+  if (name == nullptr || name->type.find('*') != std::string::npos) return {};
   return line.at(i + 1, "dot", cat("the members of ", line.word(i), " follow a point"),
                  cat(line.word(i), ".", line.word(i + 2)));
 }

@@ -20,34 +20,6 @@ std::string small_letters(std::string text) {
   return text;
 }
 
-/// "threadIdx.x" with its equivalent here.
-struct ForeignUse {
-  const ForeignName* name;
-  std::string text, ours;
-};
-
-/// For a token that the text does not declare; name null: it belongs to no other language.
-ForeignUse foreign_use(const LearnersText& text, std::size_t at) {
-  const auto& tokens = text.tokens;
-  std::string name = tokens[at].text;
-  std::size_t end = at + 1;
-  const bool has_member = text.is(".", at + 1) && at + 2 < tokens.size();
-  const ForeignName* found =
-      has_member ? foreign_name(cat(name, ".", tokens[at + 2].text)) : nullptr;
-  if (found != nullptr) name += "." + tokens[at + 2].text, end = at + 3;
-  else found = foreign_name(name);
-  if (found == nullptr) return {};
-  ForeignUse out{found, name, std::string(found->ours)};
-  const bool keeps = !found->member.empty();
-  if (keeps && text.is(".", end) && end + 1 < tokens.size() && tokens[end + 1].text.size() == 1) {
-    out.text += "." + tokens[end + 1].text;
-    out.ours += "." + tokens[end + 1].text;
-  } else if (keeps) {
-    out.ours += found->member;
-  }
-  return out;
-}
-
 /// "Mma" where `using Mma = TensorCore<...>`; else the class itself.
 std::string name_of_unit(const LearnersText& text) {
   const auto& tokens = text.tokens;
@@ -96,10 +68,10 @@ std::vector<std::string> candidates(std::size_t at, const LearnersText& text, bo
   for (const auto& each : text.names.all())
     if (each.kind == SourceName::Kind::type && (is_type || is_call || text.is("::", at + 1)))
       out.push_back(each.name);
-  for (auto& each : kernel_words(KernelWord::Of::library)) {
+  for (auto& each : kernel_words(text.words())) {
     const bool is_capital = std::isupper(static_cast<unsigned char>(each[0])) != 0;
-    if (is_type ? is_capital || each == "index_t" : !is_call || !is_capital)
-      out.push_back(std::move(each));
+    const bool is_of_types = is_capital || each == "index_t" || each.ends_with("__");
+    if (is_type ? is_of_types : !is_call || !is_capital) out.push_back(std::move(each));
   }
   return out;
 }
@@ -119,6 +91,7 @@ std::string nearly(const std::string& name, std::size_t at, const LearnersText& 
   };
   const auto near = std::find_if(known.begin(), known.end(), is_near);
   if (near != known.end()) return *near;
+  if (text.is_in_cuda()) return {};
   for (const auto& each : kernel_words(KernelWord::Of::thread))
     if (is_near(each)) return "t." + each;
   return {};
@@ -142,8 +115,10 @@ ErrorReason reason_of_nowhere(const std::string& name, std::size_t at, const Lea
   if (text.is("(", at + 1)) {
     const std::string_view ours = meant_by(small_letters(name));
     return {"undeclared", cat("there is no function ", name),
-            ours.empty() ? "docs/kernels.md lists what a kernel calls; or is it a name of std::?"
-                         : cat(ours, ", if that is meant")};
+            !ours.empty() ? cat(ours, ", if that is meant")
+            : text.is_in_cuda()
+                ? "docs/plain_cuda.md lists what is offered; or is it a name of std::?"
+                : "docs/kernels.md lists what a kernel calls; or is it a name of std::?"};
   }
   if (is_before_name(text, at))
     return {"undeclared", cat(name, " is no type, and no word of C++"),
@@ -155,7 +130,8 @@ ErrorReason reason_of_nowhere(const std::string& name, std::size_t at, const Lea
   std::set<std::string> known;
   for (const auto& each : text.names.visible_at(at)) {
     const SourceName* const here = text.names.visible(each, at);
-    const bool is_own = here->kind != SourceName::Kind::member && here->name != name;
+    const bool is_own =
+        here->kind != SourceName::Kind::member && here->name != name && here->type != "void";
     if (is_own && (!is_constant || here->type.find("constexpr") != std::string::npos ||
                    here->type.find("const ") == 0))
       known.insert(each);
@@ -255,42 +231,14 @@ ErrorReason reason_of_tensor_member(const std::string& object, const std::string
           cat("its elements are ", last, "(row, col)")};
 }
 
-}  // namespace
-
-ErrorReason reason_of_foreign_names(const CompilerSays& error, const LearnersText& text) {
-  const auto range = text.line(error.line);
-  std::set<std::string> words, languages;
-  std::vector<ForeignUse> uses;
-  for (std::size_t i = range.first; i < range.last; ++i) {
-    const std::string& name = text.tokens[i].text;
-    const bool is_declared_here = text.names.visible(name, i) != nullptr;
-    if (!text.tokens[i].is_name() || is_declared_here || text.is_member(i)) continue;
-    ForeignUse use = foreign_use(text, i);
-    if (use.name == nullptr || !words.insert(use.text).second) continue;
-    languages.insert(std::string(use.name->language));
-    uses.push_back(std::move(use));
-  }
-  if (uses.empty() || languages.size() > 1) return {};
-  std::string why, advice;
-  for (std::size_t i = 0; i < uses.size(); ++i) {
-    why += cat(i == 0 ? "" : i + 1 == uses.size() ? " and " : ", ", uses[i].text);
-    advice +=
-        uses.size() == 1 ? uses[i].ours : cat(i == 0 ? "" : "; ", uses[i].text, ": ", uses[i].ours);
-  }
-  why += cat(uses.size() == 1 ? " is a name of " : " are names of ", *languages.begin());
-  return {"foreign-name", why, advice};
-}
-
-namespace {
-
 /// Why a name is unknown at a token, and which one may be meant.
 ErrorReason why_unknown(const std::string& name, std::size_t at, const LearnersText& text,
                         bool is_type) {
-  if (text.source.find("using namespace tessera") == std::string::npos &&
+  if (!text.is_in_cuda() && text.source.find("using namespace tessera") == std::string::npos &&
       text.source.find("tessera::") == std::string::npos)
     return {"no-using", cat(name, " is not known"),
             "the library's names need 'using namespace tessera;' at the top of the file"};
-  const KernelWord* const word = kernel_word(name);
+  const KernelWord* const word = text.is_in_cuda() ? nullptr : kernel_word(name);
   const SourceName* const other = text.names.anywhere(name, at);
   const std::string shared = name_of_shared(text, at);
   if (other != nullptr && other->kind == SourceName::Kind::member &&
@@ -324,7 +272,9 @@ ErrorReason why_unknown(const std::string& name, std::size_t at, const LearnersT
 }  // namespace
 
 ErrorReason reason_of_unknown_name(const CompilerSays& error, const LearnersText& text) {
-  if (const std::size_t at = taken_for_function(error, text); at != kNoToken) {
+  const bool is_in_cuda = text.is_in_cuda();  // which has no functions with short names
+  if (const std::size_t at = is_in_cuda ? kNoToken : taken_for_function(error, text);
+      at != kNoToken) {
     ErrorReason out = why_unknown(text.tokens[at].text, at, text, false);
     out.is_of_name = true;
     return out;
@@ -354,7 +304,7 @@ ErrorReason reason_of_unknown_member(const CompilerSays& error, const LearnersTe
   const std::string object =
       text.tokens[at - 2].is_name() ? text_of_tokens(text.tokens, begin, at - 1) : "";
   if (is_of("CpuThread")) return reason_of_thread_member(name, at, text);
-  if (is_of("Position") || is_of("Dim3"))
+  if (is_of("Position") || is_of("Dim3") || is_of("uint3") || is_of("dim3"))
     return {"no-such-member", cat(object, " has x, y and z, and no ", name),
             cat(object, ".x counts columns, ", object, ".y counts rows")};
   for (const auto& each : text.names.all()) {

@@ -7,6 +7,7 @@
 #include <regex>
 
 #include "answer.hpp"
+#include "brackets.hpp"
 #include "cuda_answer.hpp"
 #include "device/device_names.hpp"
 #include "finding_text.hpp"
@@ -191,9 +192,9 @@ std::vector<PuzzleAttempt> run_all(const fs::path& folder, const std::vector<Puz
   for (const auto& one : tries) {
     out.push_back(fresh(one));
     if (said.empty()) run_in(folder, one, time_limit_s, cage, device, cuda, out.back());
-    else if (one.puzzle->is_in_cuda)
-      out.back().errors = {{.file = out.back().file, .message = said}};
-    else out.back().errors = compile_errors(said, out.back().file, one.source);
+    else
+      out.back().errors = compile_errors(said, out.back().file, one.source,
+                                         one.puzzle->is_in_cuda ? Dialect::cuda : Dialect::tessera);
   }
   return out;
 }
@@ -206,23 +207,18 @@ fs::path cuda_program(const fs::path& folder, const std::vector<PuzzleTry>& trie
                 "scripts/build makes the whole command");
   const fs::path source = folder / kProgramOfGpu;
   std::ofstream(source) << cuda_program_of(tries);
-  try {
-    return build(source, folder);
-  } catch (const Error& error) {
-    const bool uses_missing = error.problem().find(" uses ") != std::string::npos;
-    if (!uses_missing && error.problem().find("does not compile") == std::string::npos) throw;
-    said = uses_missing ? error.what() : "see the compiler's messages";
-    return {};
-  }
+  return build(source, folder, said);
 }
 
-/// What a spec needs and a text in plain CUDA lacks: "a kernel tiled"; empty: nothing.
+/// What a spec needs and a text in plain CUDA lacks, as a compiler says it; empty: nothing.
 std::string missing_kernel(const PuzzleTry& one) {
+  if (const BracketFault fault = wrong_bracket(tokens_of(one.source)); fault.line > 0)
+    return cat(name_of(one), ":", fault.line, ":", fault.column, ": error: ", fault.says, "\n");
   const auto kernels = kernels_of(one.source);
   for (const auto& each : kernels_of(one.puzzle->solution()))
     if (std::find(kernels.begin(), kernels.end(), each) == kernels.end())
-      return cat(name_of(one), " has no kernel '__global__ void ", each,
-                 "(...)', which the puzzle launches");
+      return cat(name_of(one), ":0:0: error: there is no kernel '__global__ void ", each,
+                 "(...)', which the puzzle launches\n");
   return {};
 }
 

@@ -49,10 +49,11 @@ struct PuzzleTry {
 /// The learner's name of the file, if messages can be searched for it.
 std::string name_of(const PuzzleTry& one);
 
-/// Builds the program of a file in plain CUDA, in the folder; messages of the compiler go to
-/// stderr.
+/// Builds the program of a file in plain CUDA, in the folder; where it does not compile, `said` is
+/// why, as a compiler says it.
 using CudaBuilder = std::filesystem::path (*)(const std::filesystem::path& source,
-                                              const std::filesystem::path& folder);
+                                              const std::filesystem::path& folder,
+                                              std::string& said);
 
 /// Compiles and runs one. `cuda`: null in a build of the command that has no plain CUDA. Throws
 /// Error(unavailable) without a compiler or library.
@@ -84,7 +85,9 @@ std::vector<PuzzleAttempt> attempt_together(const std::vector<PuzzleTry>& tries,
 /// The errors of a compiler's output that concern `file`, which contains `source`: the first one
 /// with its cause, if that is certain, then others that do not follow from it. An error without a
 /// line if none concerns the file.
+enum class Dialect { tessera, cuda };
 std::vector<CompileError> compile_errors(const std::string& said, const std::string& file,
-                                         const std::string& source);
+                                         const std::string& source,
+                                         Dialect dialect = Dialect::tessera);
 
 }  // namespace tessera::course

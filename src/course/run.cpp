@@ -147,7 +147,8 @@ bool print_answers(const shell::Context& context, const PuzzleTry& one, const Pu
   if (!context.json) {
     const Shown shown = request.all ? Shown::all : Shown::few;
     const std::string text = answer_text(context, *one.puzzle, done, open, shown);
-    context.print_wrapped(one.puzzle->is_in_cuda ? with_names_of_cuda(text) : text);
+    const bool is_ours = done.errors.empty();  // else it quotes the learner's line
+    context.print_wrapped(one.puzzle->is_in_cuda && is_ours ? with_names_of_cuda(text) : text);
     std::fflush(stdout);  // compiling for a GPU takes a while
   }
   const GpuAnswer gpu = ask_gpu(one, done, asked, time_limit_s);

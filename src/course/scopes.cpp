@@ -42,7 +42,9 @@ class DeclarationReader {
   /// The first token of the type that ends at `last`; kNoToken: no type ends there.
   std::size_t type_at(std::size_t last) const {
     std::size_t at = last;
-    while (at > 0 && (is("&", at) || is("*", at) || is("&&", at) || is("const", at))) --at;
+    while (at > 0 && (is("&", at) || is("*", at) || is("&&", at) || is("const", at) ||
+                      is("__restrict__", at)))
+      --at;
     if (is(">", at)) {
       int depth = 1;
       while (at > 0 && depth > 0) {
@@ -61,9 +63,10 @@ class DeclarationReader {
   }
   /// Only keywords of a declaration precede the type.
   bool begins_declaration(std::size_t at) const {
-    constexpr std::string_view before[] = {";",     "{",         "}",      "(",      ",",
-                                           "const", "constexpr", "static", "inline", "struct",
-                                           "class", ":",         ")"};
+    constexpr std::string_view before[] = {
+        ";",         "{",          "}",          "(",          ",",           "const",
+        "constexpr", "static",     "inline",     "struct",     "class",       ":",
+        ")",         "__shared__", "__global__", "__device__", "__constant__"};
     return at == 0 || std::any_of(std::begin(before), std::end(before),
                                   [&](auto each) { return is(each, at - 1); });
   }

@@ -8,7 +8,7 @@
 namespace tessera::course {
 
 struct KernelWord {
-  enum class Of { library, thread, matrix_unit };
+  enum class Of { library, thread, matrix_unit, cuda };
   Of of;
   std::string_view name, usage;
 };

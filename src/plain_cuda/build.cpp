@@ -33,11 +33,6 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(text), {}};
 }
 
-[[noreturn]] void refuse(const fs::path& source) {
-  throw Error(Category::unavailable, cat(source.string(), " does not compile"), {}, {},
-              "see the compiler's messages above");
-}
-
 /// Marks the ends of the variables in shared memory; the program's own files are linked between
 /// them. The second mark has space for the dynamic ones: 227 KiB, the most that a block may have.
 constexpr const char* kFirst =
@@ -137,9 +132,16 @@ class Builder {
     return process::run_compiler(words, (folder_ / "said").string()).good();
   }
   std::string our_headers() const { return (at_.include / "tessera/plain_cuda").string(); }
+  std::string messages() const {
+    return for_author(text_of(folder_ / "said"), folder_.string(), our_headers());
+  }
   void print_messages(const std::string& source) const {
-    const std::string said = for_author(text_of(folder_ / "said"), folder_.string(), our_headers());
-    std::fputs(process::readable_messages(said, source).c_str(), stderr);
+    if (what_.prints) std::fputs(process::readable_messages(messages(), source).c_str(), stderr);
+  }
+  [[noreturn]] void refuse(const fs::path& source) const {
+    throw CompileRefused(Error(Category::unavailable, cat(source.string(), " does not compile"), {},
+                               {}, "see the compiler's messages above"),
+                         messages());
   }
 
   std::string assembled(const std::string& name, const std::string& text) const {
@@ -172,15 +174,21 @@ class Builder {
                            file == fs::absolute(source).lexically_normal().string();
     return cat(is_source ? source.string() : file, ":", line);
   }
+  /// As a compiler writes it.
+  static std::string message_text(const CompilerError& error) {
+    return cat(error.file, ":", error.line, ":", error.column, ": error: ", error.text, "\n");
+  }
   [[noreturn]] static void refuse_header(const fs::path& source, const HeaderInclude& included) {
     std::string way;
     for (const auto& [file, line] : included.from)
       way += cat(way.empty() ? "" : ", from ", place_text(source, file, line));
-    throw Error(Category::unavailable,
-                cat(place_text(source, included.file, included.line), " needs ", included.header,
-                    ", which is not offered"),
-                {}, way.empty() ? way : "included from " + way,
-                "docs/plain_cuda.md lists the headers that are");
+    const std::string what = cat(included.header, ", which is not offered"),
+                      advice = "docs/plain_cuda.md lists the headers that are";
+    throw CompileRefused(
+        Error(Category::unavailable,
+              cat(place_text(source, included.file, included.line), " needs ", what), {},
+              way.empty() ? way : "included from " + way, advice),
+        message_text({included.file, included.line, 1, cat("it needs ", what, "; ", advice), {}}));
   }
 
   /// Throws what is to blame for the compiler's errors, where that is known: a name of CUDA, or the
@@ -188,11 +196,15 @@ class Builder {
   void require_sense(const fs::path& source, const fs::path& text,
                      const std::string& preprocessed) const {
     const std::vector<CompilerError> errors = errors_in(text_of(folder_ / "said"));
-    std::string problem;
+    std::string problem, said;
     std::set<std::string> named;
     bool has_others = false;
-    for (const CompilerError& error : errors) {
+    for (CompilerError error : errors) {
       const auto missing = missing_feature(error);
+      if (missing && missing->is_known)
+        error.text = cat(missing->name, " is ", missing->what, "; ", missing->advice);
+      error.text = in_cuda_words(std::move(error.text));
+      said += message_text(error);
       if (!missing || (!missing->is_known && has_others)) {  // the others may be the cause
         has_others = true;
         continue;
@@ -201,7 +213,7 @@ class Builder {
       problem += cat(problem.empty() ? "" : ". ", place_text(source, error.file, error.line),
                      " uses ", missing->name, ", ", missing->what, "; ", missing->advice);
     }
-    if (!problem.empty()) throw Error(Category::unavailable, problem);
+    if (!problem.empty()) throw CompileRefused(Error(Category::unavailable, problem), said);
     if (text == source) return;
     if (const auto refused = refused_launch(what_.launch, preprocessed, errors)) throw *refused;
   }

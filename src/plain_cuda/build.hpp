@@ -4,7 +4,10 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "tessera/core/error.hpp"
 
 namespace tessera::plain_cuda {
 
@@ -15,11 +18,24 @@ struct Build {
   std::string launch;
   bool is_checked = true;     ///< accesses are recorded; else the program just runs
   bool for_debugger = false;  ///< not optimised
+  bool prints = true;         ///< the compiler's messages, to stderr
 };
 
-/// The program, in `folder`; the compiler's messages go to stderr. Throws Error(file) if a source
-/// is missing, Error(unavailable) if it does not compile or defines no main(), or if there is no
-/// compiler or no library.
+/// Error(unavailable): a source does not compile.
+class CompileRefused : public Error {
+ public:
+  CompileRefused(Error error, std::string said) : Error(std::move(error)), said_(std::move(said)) {}
+  /// The compiler's messages, for the program's author; those about names of CUDA that are not
+  /// offered say what to use instead.
+  const std::string& said() const { return said_; }
+
+ private:
+  std::string said_;
+};
+
+/// The program, in `folder`. Throws Error(file) if a source is missing, CompileRefused if it does
+/// not compile, Error(unavailable) if it defines no main(), or if there is no compiler or no
+/// library.
 std::filesystem::path build(const Build& what, const std::filesystem::path& folder);
 
 }  // namespace tessera::plain_cuda

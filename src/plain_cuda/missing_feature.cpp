@@ -58,7 +58,8 @@ bool is_of_cuda(std::string_view scope) {
 
 /// `texture` and `surface` are common names of variables: the reference is a template.
 bool is_variable(const std::string& name, const std::string& source) {
-  return (name == "texture" || name == "surface") && !source.starts_with(name + "<");
+  return (name == "texture" || name == "surface") && !source.empty() &&
+         !source.starts_with(name + "<");
 }
 
 const Feature* feature_named(const std::string& name, const std::string& source) {
