@@ -1,7 +1,7 @@
 """`python -m tessera.mcp`: a server of the Model Context Protocol over stdin and stdout, for programs that write kernels. Its tools check,
 explain and judge kernels in plain CUDA on this machine's CPU, without a GPU, and show layouts and routes of products.
 
-Kernels run as programs with the rights of the server. Needs the package `mcp` (pip install 'tessera[mcp]').
+Kernels run as programs with the rights of the server. Needs the package `mcp` (pip install 'mcp>=2').
 """
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 try:
     from mcp.server.mcpserver import MCPServer
 except ModuleNotFoundError as missing:
-    raise SystemExit(f"tessera.mcp: the package {missing.name} is missing: expected mcp 2 or later; run pip install 'tessera[mcp]'") from None
+    raise SystemExit(f"tessera.mcp: the package {missing.name} is missing: expected mcp 2 or later; run pip install 'mcp>=2'") from None
 
 from . import __version__, _command
 

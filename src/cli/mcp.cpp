@@ -15,16 +15,18 @@ namespace tessera::cli {
 namespace {
 
 /// Starts the server, or says in one line what is missing and ends with exit code 4.
-constexpr const char* kServer = R"(
+constexpr const char* kServer = R"python(
 import runpy, sys
-for name, package in ("tessera", "tessera"), ("mcp.server.mcpserver", "mcp 2 or later"):
+for name, package, advice in (
+        ("tessera", "tessera", "install this project's (docs/python.md)"),
+        ("mcp.server.mcpserver", "mcp 2 or later", "run pip install 'mcp>=2'")):
     try:
         __import__(name)
     except ImportError as error:
-        print(f"tessera mcp: {sys.executable} has no package {package} ({error}); run pip install 'tessera[mcp]', or name another Python in TESSERA_PYTHON", file=sys.stderr)
+        print(f"tessera mcp: {sys.executable} has no package {package} ({error}); {advice}, or name another Python in TESSERA_PYTHON", file=sys.stderr)
         sys.exit(4)
 runpy.run_module("tessera.mcp", run_name="__main__", alter_sys=True)
-)";
+)python";
 
 int serve(const shell::Context& context) {
   const char* const chosen = std::getenv("TESSERA_PYTHON");
@@ -41,7 +43,7 @@ int serve(const shell::Context& context) {
 void add_mcp(CLI::App& root, shell::Context& context) {
   CLI::App* app = shell::add_command(
       root, context, "mcp", "Serve check, judge, explain, layout and plan to programs (MCP)",
-      "  tessera mcp   # stdin and stdout; needs pip install 'tessera[mcp]'");
+      "  tessera mcp   # stdin and stdout; needs pip install 'mcp>=2'");
   shell::on_run(*app, context, [&context] { return serve(context); });
 }
 

@@ -57,7 +57,7 @@ class Mcp(harness.CommandTest):
     def test_says_in_one_line_what_is_missing(self):
         self.fails(4, "mcp", env={"TESSERA_PYTHON": "/nonexistent"}, says=["Python does not start", "TESSERA_PYTHON"])
         self.fails(4, "mcp", env={"PYTHONPATH": "", "PYTHONNOUSERSITE": "1", "TESSERA_PYTHON": "/usr/bin/python3"},
-                   says=["no package", "pip install 'tessera[mcp]'"])
+                   says=["no package tessera", "docs/python.md"])
 
 
 if __name__ == "__main__":

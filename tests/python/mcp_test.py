@@ -87,4 +87,4 @@ def test_explain_layout_and_plan(answers):
 
 def test_says_what_is_missing():
     done = subprocess.run([sys.executable, "-c", "import sys; sys.modules['mcp'] = None; import tessera.mcp"], capture_output=True, text=True)
-    assert done.returncode == 1 and "pip install 'tessera[mcp]'" in done.stderr
+    assert done.returncode == 1 and "pip install 'mcp>=2'" in done.stderr
