@@ -15,7 +15,7 @@ class Tessera(ConanFile):
     license = "Apache-2.0"
     description = "Tiled matrix multiplication: a library, and a language for kernels that a checker runs without a GPU"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"system_libraries": [True, False]}  # Boost.Context and zlib of the system, or Conan's
+    options = {"system_libraries": [True, False]}  # Boost.Context, JSON and zlib of the system, or Conan's
     default_options = {"system_libraries": True}
 
     def set_version(self):
@@ -25,6 +25,7 @@ class Tessera(ConanFile):
     def requirements(self):
         if not self.options.system_libraries:
             self.requires("boost/[>=1.74]")
+            self.requires("nlohmann_json/[>=3.9]")
             self.requires("zlib/[>=1.2.11]")
 
     def layout(self):

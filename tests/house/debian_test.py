@@ -68,8 +68,27 @@ class Debian(unittest.TestCase):
         self.assertIn("tessera 0.1.0", run(root / "usr/bin/tessera", "--version"))
         python = run("/usr/bin/python3", "-c", "import tessera; print(tessera.__file__)", PYTHONPATH=str(root / "usr/lib/python3/dist-packages"))
         self.assertIn(str(root), python)
+        self.assertIn("Puzzle 1 complete", run(root / "usr/bin/tessera", "puzzle", "run", "p01", "--solution", XDG_STATE_HOME=str(self.folder)))
+        (self.folder / "twice.cu").write_text("__global__ void twice(const int* a, int* b) { b[threadIdx.x] = 2 * a[threadIdx.x]; }\n")
+        self.assertIn("clean: no findings", run(root / "usr/bin/tessera", "check", self.folder / "twice.cu", "--launch", "twice<<<1, 3>>>(a: i32[3], b: i32[3])"))
         run(*dpkg, "--purge", *PACKAGES)
         self.assertEqual([str(file) for file in (root / "usr").rglob("*") if not file.is_dir()], [])
+
+    def test_a_program_is_built_with_what_the_headers_depend_on(self):
+        root, wanted = self.folder / "headers", ["libtessera-dev"]
+        for package in wanted:  # grows
+            depends = run("dpkg-deb", "--field", self.debs[package], "Depends")
+            wanted += [name for name in PACKAGES if re.search(rf"(^|[ ,]){name} ", depends) and name not in wanted]
+            run("dpkg-deb", "--extract", self.debs[package], root)
+        self.assertNotIn("tessera", wanted)
+        (self.folder / "user").mkdir()
+        (self.folder / "user/CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(user LANGUAGES CXX)\nfind_package(Tessera REQUIRED COMPONENTS core blas)\n"
+            f"add_executable(user {cases.ROOT}/tests/consumer/main.cpp)\ntarget_link_libraries(user PRIVATE tessera::core tessera::blas)\n")
+        run("cmake", "-S", self.folder / "user", "-B", self.folder / "user/build", f"-DCMAKE_PREFIX_PATH={root}/usr",
+            f"-DCMAKE_CXX_COMPILER={cases.options.compiler}")
+        run("cmake", "--build", self.folder / "user/build")
+        run(self.folder / "user/build/user")
 
 
 if __name__ == "__main__":

@@ -30,13 +30,20 @@ class Packaging(unittest.TestCase):
             self.assertTrue(named, file)
             self.assertEqual(named - known, set(), file)
 
+    def test_recipes_have_what_cmake_requires(self):
+        required = {name.lower() for name in re.findall(r"find_package\((\w+) REQUIRED", text("CMakeLists.txt"))} - {"threads", "pkgconfig"}
+        self.assertGreaterEqual(len(required), 3)
+        for file in [*PACKAGING.rglob("*.py"), PACKAGING / "vcpkg/tessera/vcpkg.json", cases.ROOT / "debian/control"]:
+            for name in required:
+                self.assertRegex(file.read_text().lower(), name.replace("_", "[-_]"), file)
+
     def test_versions_are_that_of_the_project(self):
         self.assertEqual(json.loads(text("packaging/vcpkg/tessera/vcpkg.json"))["version"], VERSION)
         self.assertTrue(text("debian/changelog").startswith(f"tessera ({VERSION}-1) "))
 
     def test_packages_are_those_of_setup(self):
         needed = set(re.search(r"packages=\((build-essential.*?)\)", text("scripts/setup"), re.S)[1].split())
-        self.assertEqual(set(text("binder/apt.txt").split()), needed)
+        self.assertEqual(set(text("binder/apt.txt").split()), needed | {"g++-12"})
         control = set(re.split(r"[\s,]+", re.search(r"Build-Depends: (.*?)\n\S", text("debian/control"), re.S)[1]))
         self.assertEqual(needed - {"build-essential"} - control, set())
 
@@ -46,7 +53,9 @@ class Packaging(unittest.TestCase):
                 self.assertTrue(os.access(cases.ROOT / script, os.X_OK), f"{file}: {script}")
         self.assertIn("course", {preset["name"] for preset in json.loads(text("CMakePresets.json"))["configurePresets"]})
         self.assertIn("build/course/bin", json.loads(text(".devcontainer/devcontainer.json"))["remoteEnv"]["PATH"])
-        subprocess.run(["bash", "-n", cases.ROOT / "binder/postBuild"], check=True)
+        for script in ("binder/postBuild", "binder/start"):
+            self.assertTrue(os.access(cases.ROOT / script, os.X_OK), script)
+            subprocess.run(["bash", "-n", cases.ROOT / script], check=True)
 
     def test_recipes_are_python(self):
         for file in PACKAGING.rglob("*.py"):
