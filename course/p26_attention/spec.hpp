@@ -11,7 +11,7 @@ struct Slip {
     exp_of_score,
     no_exp,
     exp_in_total_only,
-    exp_behind_total,
+    exp_after_total,
     overflows,
     minus_total
   } weight;
@@ -44,7 +44,7 @@ inline tessera::puzzle::Rule attention(const tessera::puzzle::Input& Q,
     for (index_t j = 0; j < 16; ++j) {
       const double taken = slip.weight == Slip::minus_total ? total : largest;
       const double less = score[j] - taken, power = std::exp(less);
-      const bool adds_scores = slip.weight == Slip::no_exp || slip.weight == Slip::exp_behind_total;
+      const bool adds_scores = slip.weight == Slip::no_exp || slip.weight == Slip::exp_after_total;
       const double weight = slip.weight == Slip::no_exp              ? less
                             : slip.weight == Slip::exp_in_total_only ? score[j]
                                                                      : power;
@@ -89,7 +89,7 @@ inline std::vector<tessera::puzzle::Known> slips(const tessera::puzzle::Input& Q
       {wrong, is({.weight = Slip::no_exp}), "the weights are the scores, without exp", power},
       {wrong, is({.weight = Slip::exp_in_total_only}),
        "the total is that of the exps, but the weights are the scores without exp", power},
-      {wrong, is({.weight = Slip::exp_behind_total}),
+      {wrong, is({.weight = Slip::exp_after_total}),
        "the total adds up scores of which exp is not taken yet", power},
       {wrong, is({.weight = Slip::minus_total}),
        "what is subtracted is the total so far, and not the largest score",

@@ -24,7 +24,7 @@ inline void spec(tessera::puzzle::Run& run) {
              puzzle::line(out));
   const auto& total = run.total();
   run.goal("barriers of a block", double(total.block_barriers) / 2, 1,
-           "gates are enough: nobody waits for all threads behind the first line");
+           "gates are enough: no thread waits for all others after the first line");
   run.goal("bulk copies of a block", double(total.bulk_copies) / 2, 4,
            "each of the four tiles is copied once");
 }

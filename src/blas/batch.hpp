@@ -59,13 +59,13 @@ constexpr cpu::GemmRoute kNoProducts = {"nothing", "there are no products", 1};
 /// first.
 template <class T>
 cpu::GemmRoute route_of_batch(Product<T> first, index_t count, index_t multiply_adds) {
-  const OnlyAsking asks;
+  const PredictOnly predict_only;
   const int threads = useful_threads(first.threads > 0 ? first.threads : default_threads());
   const index_t ns = expected_ns(count, multiply_adds);
   if (!cpu::is_shared_out(count, ns, threads)) return route_of(first);
   first.threads = 1;  // each product is single-threaded
   cpu::GemmRoute route = route_of(first);
-  if (will_be_helped(threads, ns)) {
+  if (workers_would_join(threads, ns)) {
     route.threads = static_cast<int>(std::min<index_t>(threads, count));
     route.reason = "whole products are shared out";
   } else if (multiply_adds > 0) {

@@ -41,7 +41,7 @@ T element(const Triangular<T>& call, index_t row, index_t col) {
   else return value;
 }
 
-/// By what a row of X is multiplied: the diagonal element, or its reciprocal.
+/// The factor of a row of X: the diagonal element, or its reciprocal.
 template <class T>
 T row_factor(const Triangular<T>& call, index_t row, bool solves) {
   if (call.unit) return T{1};

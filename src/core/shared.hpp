@@ -9,8 +9,8 @@
 
 namespace tessera {
 
-/// T consists of std::int64_t. Each number is whole; a reader may see some of before and some of
-/// after a store, and of two stores at once some numbers of each may stay.
+/// T consists of std::int64_t, each read and written atomically. During a store a reader may see a
+/// mixture of old and new numbers; two concurrent stores may leave a mixture of both.
 template <class T>
 class Shared {
  public:

@@ -1,6 +1,7 @@
-// The worker pool of run_team, lock-free on the caller's path: work is posted in one of a
-// few slots, and a counter inside each says how many workers are in it. A slot is released only
-// when that counter is 0, so a body never outlives its call. Whom to ask: team_policy.hpp.
+// The worker pool of run_team, lock-free on the caller's path: work is posted in one of a few
+// slots, and a counter inside each says how many workers are in it. A slot is released only when
+// that counter is 0, so a body never outlives its call. team_policy.hpp decides how many workers a
+// call uses.
 #include "tessera/core/team.hpp"
 
 #include <pthread.h>
@@ -68,13 +69,13 @@ struct Pool {
   std::atomic<int> callers_core{-1};  // core from which workers were last woken or given work
   std::atomic<SleepingPlace*> places{nullptr};  // of all workers
   alignas(64) Shared<Arrival> arrival;
-  std::atomic<bool> knows_cores{false};  // of the process: see will_be_helped
+  std::atomic<bool> knows_cores{false};  // of the process: see workers_would_join
   std::mutex starting;
 };
 
 int forks = 0;  ///< forks since the pool was created
 
-/// Never destroyed: workers may look at it until the process ends.
+/// Never destroyed: workers may read it until the process ends.
 Pool& pool() {
   alignas(Pool) static char memory[sizeof(Pool)];
   static Pool* const made = [] {
@@ -91,12 +92,12 @@ Pool& pool() {
 
 thread_local bool inside = false;
 thread_local std::int64_t calls_alone =
-    0;  ///< calls of this thread that did not ask, since it last forgot
+    0;  ///< calls of this thread without workers since it last dropped the measured cost
 thread_local LongWait long_wait;
 thread_local std::int64_t held_up_ns = 0;
-thread_local bool only_asks = false;  ///< see OnlyAsking
+thread_local bool only_predicts = false;  ///< see PredictOnly
 
-bool always_ask = false;  ///< set before there are threads
+bool always_uses_workers = false;  ///< set before there are threads
 
 /// Joins one posted call, if there is any; returns it or null.
 Slot* join(Pool& p) {
@@ -210,7 +211,7 @@ bool worth_waking(Pool& p, std::int64_t expected_ns) {
   if (expected_ns >= kWorthStarting) return true;
   const bool has_workers = p.workers.load(std::memory_order_relaxed) > 0;
   const Wakes found = wakes(p.requests.load(), now_ns(), expected_ns, has_workers);
-  if (!only_asks) p.requests.store(found.next);
+  if (!only_predicts) p.requests.store(found.next);
   return found.pays;
 }
 
@@ -226,7 +227,7 @@ bool call_workers(Pool& p, int wanted, std::int64_t expected_ns) {
   const int up = awake(p);
   if (up >= wanted) return true;
   const bool wakes = worth_waking(p, expected_ns);
-  if (wakes && !only_asks) {
+  if (wakes && !only_predicts) {
     if (p.workers.load(std::memory_order_relaxed) < wanted) start_workers(p, wanted);
     const int asleep = p.sleeping.load();
     if (asleep > 0 && !p.waking.exchange(true)) {
@@ -245,7 +246,7 @@ bool worth_using_workers(Pool& p, std::int64_t expected_ns) {
   if (Arrival::never_pays(expected_ns)) return false;
   const Arrival arrival = p.arrival.load();
   if (arrival.pays(expected_ns)) return true;
-  if (only_asks) return calls_alone + 1 >= arrival.patience;
+  if (only_predicts) return calls_alone + 1 >= arrival.patience;
   if (++calls_alone < arrival.patience) return false;
   calls_alone = 0;
   p.arrival.store(arrival.forgotten());
@@ -268,7 +269,8 @@ int wanted_workers(Pool& p, int threads, std::int64_t expected_ns) {
 void learn_cost(Pool& p, int asked, std::int64_t expected_ns) {
   const std::int64_t before = p.gained_ns.load(std::memory_order_relaxed);
   const std::int64_t gain = gained(before, p.arrival.load(), expected_ns, held_up_ns);
-  if (gain < 0 && !always_ask) p.limit.store(p.limit.load().after(now_ns(), asked / 2, held_up_ns));
+  if (gain < 0 && !always_uses_workers)
+    p.limit.store(p.limit.load().after(now_ns(), asked / 2, held_up_ns));
   p.gained_ns.store(kept_gain(gain), std::memory_order_relaxed);
 }
 
@@ -334,27 +336,27 @@ void waited(int spins) {
 
 int useful_threads(int threads) {
   // Two threads also on one core: the measured cost decides whether that stays.
-  return threads <= 2 || always_ask ? threads : std::min(threads, std::max(2, cores()));
+  return threads <= 2 || always_uses_workers ? threads : std::min(threads, std::max(2, cores()));
 }
 
-bool will_be_helped(int threads, std::int64_t expected_ns) {
+bool workers_would_join(int threads, std::int64_t expected_ns) {
   if (threads == 1 || inside) return false;
   Pool& p = pool();
   // The first calls use no workers and so need not count cores, which reads files.
   const bool knows = p.knows_cores.load(std::memory_order_relaxed);
   if (!knows && (!worth_using_workers(p, expected_ns) || !worth_waking(p, expected_ns)))
     return false;
-  if (!only_asks) p.knows_cores.store(true, std::memory_order_relaxed);
+  if (!only_predicts) p.knows_cores.store(true, std::memory_order_relaxed);
   threads = useful_threads(threads > 0 ? threads : default_threads());
   if (threads <= 1) return false;
   const int wanted = wanted_workers(p, threads, expected_ns);
   return wanted > 0 && call_workers(p, 1, expected_ns);  // run_team decides how many it needs
 }
 
-OnlyAsking::OnlyAsking() : before_(std::exchange(only_asks, true)) {}
-OnlyAsking::~OnlyAsking() { only_asks = before_; }
+PredictOnly::PredictOnly() : before_(std::exchange(only_predicts, true)) {}
+PredictOnly::~PredictOnly() { only_predicts = before_; }
 
-void always_ask_workers() { always_ask = true; }
+void always_use_workers() { always_uses_workers = true; }
 
 void run_team(int threads, std::int64_t expected_ns, TeamBody body) {
   if (threads <= 1 || inside) return body(0);

@@ -67,7 +67,7 @@ struct Wakes {
   Requests next;  ///< with this call
 };
 
-/// Does waking pay for this call? Always from kWorthStarting on, without asking.
+/// Does waking pay for this call? From kWorthStarting on it always does.
 constexpr Wakes wakes(const Requests& known, std::int64_t now, std::int64_t expected_ns,
                       bool has_workers) {
   const bool is_apart = now - known.last_ns > kCloselyFollowing + 4 * expected_ns;

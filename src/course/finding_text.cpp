@@ -45,7 +45,7 @@ void name_meant(const PuzzleAttempt& attempt, const PuzzleCase& c, PuzzleFinding
 /// The element directly after the end of a line of elements, which the checker reports by its
 /// bytes.
 void name_next(const PuzzleCase& c, PuzzleFinding& f) {
-  const std::string behind = cat(" 0 bytes behind the end of ", f.tensor);
+  const std::string behind = cat(" 0 bytes after the end of ", f.tensor);
   const auto at = f.problem.find(behind);
   if (at == std::string::npos) return;
   for (const auto& t : c.coverage) {

@@ -126,16 +126,16 @@ bool compile_for(const PuzzleGpu& gpu, const fs::path& folder, std::string& said
   return good;
 }
 
-/// A folder where a program may do anything, within its time limit.
-enum class Cage { closed, open };
+/// `off`: for programs on a GPU, whose driver needs more than the sandbox allows.
+enum class Sandbox { on, off };
 
-void run_in(const fs::path& folder, const PuzzleTry& one, double time_limit_s, Cage cage,
+void run_in(const fs::path& folder, const PuzzleTry& one, double time_limit_s, Sandbox sandbox,
             const std::string& device, const fs::path& cuda, PuzzleAttempt& out) {
   const std::string outcome = (folder / (one.name + ".json")).string(),
                     printed = (folder / "printed").string(),
                     source = (folder / (one.name + ".source")).string();
   std::ofstream(source) << one.source;
-  const double patience = time_limit_s + (cage == Cage::closed ? 3 : 30);
+  const double patience = time_limit_s + (sandbox == Sandbox::on ? 3 : 30);
   process::ProgramRun run{
       .words = {(folder / "puzzle").string(), "puzzle=" + one.name, "variant=" + one.variant,
                 "outcome=" + outcome, "source=" + source, "file=" + name_of(one),
@@ -147,7 +147,8 @@ void run_in(const fs::path& folder, const PuzzleTry& one, double time_limit_s, C
   if (!cuda.empty()) run.words.push_back("cuda=" + cuda.string());
   if (!device.empty())
     run.environment = {"TESSERA_DEVICE=" + device, cat("TESSERA_GPU_FLAGS=", kOnDevice)};
-  if (cage == Cage::closed) run.environment = {cat(puzzle::kFolderVariable, "=", folder.string())};
+  if (sandbox == Sandbox::on)
+    run.environment = {cat(puzzle::kFolderVariable, "=", folder.string())};
   const auto begin = process::Clock::now();
   const process::ProgramEnd end = process::run_program(run);
   out.run_s = process::seconds_since(begin);
@@ -186,12 +187,12 @@ PuzzleAttempt fresh(const PuzzleTry& one) {
 
 /// The program of each, in the folder; `said`: why there is none.
 std::vector<PuzzleAttempt> run_all(const fs::path& folder, const std::vector<PuzzleTry>& tries,
-                                   const std::string& said, double time_limit_s, Cage cage,
+                                   const std::string& said, double time_limit_s, Sandbox sandbox,
                                    const std::string& device = {}, const fs::path& cuda = {}) {
   std::vector<PuzzleAttempt> out;
   for (const auto& one : tries) {
     out.push_back(fresh(one));
-    if (said.empty()) run_in(folder, one, time_limit_s, cage, device, cuda, out.back());
+    if (said.empty()) run_in(folder, one, time_limit_s, sandbox, device, cuda, out.back());
     else
       out.back().errors = compile_errors(said, out.back().file, one.source,
                                          one.puzzle->is_in_cuda ? Dialect::cuda : Dialect::tessera);
@@ -244,13 +245,13 @@ std::vector<PuzzleAttempt> attempt_together(const std::vector<PuzzleTry>& tries,
     for (const auto& one : tries)
       if (said.empty()) said = missing_kernel(one);
     if (said.empty()) kernels = cuda_program(folder.path(), tries, cuda, said);
-    if (!said.empty()) return run_all(folder.path(), tries, said, time_limit_s, Cage::closed);
+    if (!said.empty()) return run_all(folder.path(), tries, said, time_limit_s, Sandbox::on);
   }
   std::ofstream(folder.path() / kProgram) << program_of(tries);
   const bool compiled = compile_in(folder.path(), compile_limit(time_limit_s, tries.size()), said);
   const double compile_s = process::seconds_since(begin);
   auto out =
-      run_all(folder.path(), tries, compiled ? "" : said, time_limit_s, Cage::closed, {}, kernels);
+      run_all(folder.path(), tries, compiled ? "" : said, time_limit_s, Sandbox::on, {}, kernels);
   for (auto& each : out) each.compile_s = compile_s;
   return out;
 }
@@ -288,7 +289,7 @@ std::vector<PuzzleAttempt> attempt_on(const PuzzleGpu& gpu, const std::vector<Pu
   std::string said;
   const bool compiled = compile_for(gpu, folder.path(), said);
   said = compiled ? "" : std::regex_replace(said, place, "$1:$2: ");  // "p16.cpp(7): error: ..."
-  return run_all(folder.path(), tries, said, time_limit_s, Cage::open,
+  return run_all(folder.path(), tries, said, time_limit_s, Sandbox::off,
                  gpu.nvcc.empty() ? gpu.arch : "");
 }
 

@@ -10,8 +10,8 @@
 
 namespace tessera::cpu {
 
-/// Whether workers would join a product that takes one thread `ns` nanoseconds: will_be_helped(),
-/// or another rule in reports and tests. threads = 0: default_threads().
+/// Whether workers would join a product that takes one thread `ns` nanoseconds:
+/// workers_would_join(), or another rule in reports and tests. threads = 0: default_threads().
 using Helped = bool (*)(int threads, std::int64_t ns);
 
 /// The number of threads to divide work for: one, where no worker would be used or available. Where

@@ -93,8 +93,8 @@ void say_choices(const Gemm<In, Out>& call, const Table& kernels, const Route& r
 
 template <class In, class Out, class Table>
 RouteExplanation explained(const Gemm<In, Out>& call, const Table& kernels) {
-  const OnlyAsking asks;
-  const Route route = choose(call, kernels, will_be_helped);
+  const PredictOnly predict_only;
+  const Route route = choose(call, kernels, workers_would_join);
   RouteExplanation out;
   out.route = report_of(route, call.threads > 0 ? call.threads : default_threads());
   out.fields = to_text(route);

@@ -155,7 +155,7 @@ template <class In, class Out, class Table>
 
 template <class In, class Out, class Table>
 void gemm_with(const Gemm<In, Out>& call, const Table& kernels) {
-  const Route route = choose(call, kernels, will_be_helped);
+  const Route route = choose(call, kernels, workers_would_join);
   if (route.variant == Variant::nothing) return;
   if (route.variant == Variant::scaled) return finish_zeros(call, kernels);
   if constexpr (kIsPlainType<In, Out>) {
@@ -228,7 +228,7 @@ void gemm(const Gemm<In, Out>& asked, const PackedMatrix<In>& B) {
         return gemm(call);
       }
     }
-    const Route route = choose(call, kernels, B, will_be_helped);
+    const Route route = choose(call, kernels, B, workers_would_join);
     if (route.variant == Variant::nothing) return;
     if (route.variant == Variant::scaled) return finish_zeros(call, kernels);
     call.threads = route.threads;
@@ -253,9 +253,9 @@ Route route_where(const Gemm<In, Out>& asked, Helped helped) {
 
 template <class In, class Out>
 GemmRoute route_of(const Gemm<In, Out>& asked) {
-  const OnlyAsking asks;
+  const PredictOnly predict_only;
   const int most = asked.threads > 0 ? asked.threads : default_threads();
-  return report_of(route_where(asked, will_be_helped), most);
+  return report_of(route_where(asked, workers_would_join), most);
 }
 
 template <class In, class Out>

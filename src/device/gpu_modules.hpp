@@ -19,7 +19,8 @@ inline bool is_amd_target(std::string_view target) { return target.starts_with(k
 /// name of the kernel.
 const GpuModule& gpu_module_of(const KernelCall& call, const std::string& entry,
                                const std::string& target);
-/// What an entry is given (device/gpu_kernel.hpp): for each parameter an address, then the words.
+/// The arguments of an entry (device/gpu_kernel.hpp): for each parameter an address, then the
+/// words.
 struct GpuArguments {
   struct Address {
     void* base;

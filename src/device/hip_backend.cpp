@@ -1,5 +1,5 @@
-// An AMD GPU by the HIP runtime, with one stream. Compiled and tested against a runtime that only
-// keeps books; not run on a GPU. The runtime is opened when a device is first asked for.
+// An AMD GPU by the HIP runtime, with one stream. Compiled, and tested against a fake runtime; not
+// run on a GPU. The runtime is opened when a device is first asked for.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -234,7 +234,7 @@ std::vector<DeviceInfo> hip_devices() {
   std::vector<DeviceInfo> out;
   try {
     for (int i = 0; i < count_devices(); ++i) out.push_back(info_of(i));
-  } catch (const Error&) {  // it says nothing of itself
+  } catch (const Error&) {  // the device does not describe itself
   }
   return out;
 }

@@ -93,7 +93,7 @@ const Loader& loader() {
   return out;
 }
 
-/// A text property; empty where the driver has none, or says nonsense.
+/// A text property; empty where the driver has none, or returns an invalid one.
 std::string text_of(Handle device, Info what) {
   constexpr std::size_t most = 1 << 16;
   std::size_t bytes = 0;
@@ -201,7 +201,7 @@ std::string rehearsal() {
   char byte = 0;
   const bool is_found = !is_late && read(ends[0], &byte, 1) == 1;
   close(ends[0]);
-  kill(child, SIGKILL);  // a driver's threads have nothing more to do
+  kill(child, SIGKILL);  // threads of a driver may keep it alive
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   if (is_found) return {};

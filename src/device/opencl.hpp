@@ -75,7 +75,7 @@ struct Limit {
   const char* variable;  ///< the environment variable that sets it
   std::chrono::seconds seconds;
 };
-/// For what a driver does once: TESSERA_DRIVER_TIMEOUT. Throws Error(argument).
+/// For calls that are made once: TESSERA_DRIVER_TIMEOUT. Throws Error(argument).
 Limit driver_limit(int otherwise = 300);
 /// For the wait for kernels: TESSERA_KERNEL_TIMEOUT, else none. Throws Error(argument).
 Limit kernel_limit();

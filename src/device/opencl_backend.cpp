@@ -180,8 +180,8 @@ class OpenClBackend : public Backend {
   }
 
  private:
-  /// Before a copy, which waits for kernels too, but has no limit: it may use the caller's memory
-  /// until it returns.
+  /// Applies the time limit of kernels before a copy. The copy itself has none, because it uses the
+  /// caller's memory until it returns.
   void await_kernels() {
     if (opencl::kernel_limit().seconds.count() > 0) wait();
   }
@@ -194,7 +194,8 @@ class OpenClBackend : public Backend {
                 "take a smaller tile");
   }
 
-  /// Its event. A driver may compile a kernel once more when it is first started in such blocks.
+  /// Starts the kernel and returns its event. A driver may compile the kernel again at its first
+  /// start in blocks of another size.
   Handle started(Handle kernel, const Extents& all, const Extents& block) {
     const auto start = [=, queue = queue_](opencl::Code* code) {
       Handle event = nullptr;

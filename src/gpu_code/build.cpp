@@ -20,7 +20,7 @@ namespace tessera::gpu_code {
 
 namespace {
 
-/// What a program reads or writes, in memory: nothing of it is left when this process ends.
+/// A file in memory for the input or output of a program; it disappears with this process.
 class Stream {
  public:
   explicit Stream(std::string_view content = {})

@@ -1,5 +1,5 @@
 // Compiles a file with kernels for OpenCL devices and AMD GPUs, by Clang. Called when this project
-// and its users' are built (tool.cpp), and when a program starts a kernel that nobody has compiled.
+// and its users' are built (tool.cpp), and when a program starts a kernel that is not compiled yet.
 #pragma once
 
 #include <string>

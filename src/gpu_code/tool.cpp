@@ -1,5 +1,5 @@
-// tessera-gpu-code: makes a C++ file with the GPU code of a file's kernels, which the program that
-// links it knows from then on. For CMake: cmake/TesseraKernels.cmake calls it.
+// tessera-gpu-code: makes a C++ file with the GPU code of a file's kernels, for the program that
+// links it. cmake/TesseraGpuCode.cmake calls it.
 //
 //   tessera-gpu-code OUTPUT NAME SOURCE CLANG SPIRV TARGETS [FLAG...]
 //

@@ -1,5 +1,5 @@
-// The operands of a problem as `bulk_tiled` takes them (kernels/bulk_tiled.hpp), for any engine
-// runs it: with maps for bulk copies. Private to src/matmul.
+// The operands of a problem as `bulk_tiled` takes them (kernels/bulk_tiled.hpp), for any engine:
+// with maps for bulk copies. Private to src/matmul.
 #pragma once
 
 #include "bulk_maps.hpp"

@@ -1,6 +1,5 @@
 // "key=value key="quoted value" ..." read and written: the text form of problems and plans. Private
-// to
-// src/matmul.
+// to src/matmul.
 #pragma once
 
 #include <charconv>

@@ -55,18 +55,18 @@ double clocks_on_cores(const Problem& p, const Candidate& who) {
   return kFill + rounds * resident * bm * bn * static_cast<double>(p.K) / 128 * each;
 }
 
-/// The clocks in which bulk copies bring a multiprocessor these bytes, which blocks of so many
-/// tiles of C read.
+/// Clocks in which bulk copies load these bytes into a multiprocessor; `readers`: the blocks of C
+/// that read the same bytes.
 double clocks_of_copies(double bytes, double readers) {
   return bytes / ((readers > 1 ? kCopies : kL2) / kSms / kUnitClock);
 }
 
-/// Of a warpgroup's instruction of 64 rows, for 32 bytes of K: its products, or its reads of shared
-/// memory at 128 bytes a clock.
+/// Clocks of a warpgroup's instruction for 64 rows and 32 bytes of K: those of its multiply-adds or
+/// of its reads of shared memory, at 128 bytes a clock, whichever are more.
 double clocks_of_unit(int n) { return std::max(n / 2.0, (64 * 32 + n * 32) / 128.0); }
 
-/// Of f8, for 32 bytes of K: threads add the sums of a tile while no product runs, but in large
-/// tiles only those of its last part.
+/// Clocks for 32 bytes of K in which threads add sums of f8 while the unit waits: of all sums of a
+/// tile, in large tiles of its last part alone.
 double clocks_of_adding(const Problem& p, const TileShape& t) {
   if (p.in != DType::f8e4m3 && p.in != DType::f8e5m2) return 0;
   const int sums = t.wm * t.bn / 128;  // of a thread

@@ -53,7 +53,7 @@ struct Copy {
     const bool is_same =
         buffer != nullptr && host.data == wanted.data && to_string(host) == to_string(wanted);
     if (!is_same) {
-      buffer = nullptr;  // never two
+      buffer = nullptr;  // frees the old buffer before the new one is allocated
       auto made = std::make_unique<Buffer>(backend, span.bytes);
       if (span.bytes > 0) backend.upload(made->memory(), 0, span.first, span.bytes);
       buffer = std::move(made);

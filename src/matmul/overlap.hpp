@@ -1,6 +1,5 @@
-// Do two matrices share memory, and the text of the error. Called by make_problem, which refuses a
-// C
-// that overlaps A or B, and for batches. Private to src/matmul.
+// Tests whether two matrices share memory, and words the error. Called by make_problem, which
+// refuses a C that overlaps A or B, and for batches. Private to src/matmul.
 #pragma once
 
 #include <string>
@@ -22,12 +21,12 @@ inline bool may_overlap(const ConstMatrix& a, const ConstMatrix& c) {
   return of_a.low < of_c.high && of_c.low < of_a.high && may_overlap(Footprint(a), Footprint(c));
 }
 
-/// "A f32 (4,4):(4,1), C f32 (4,4):(4,1) 16 bytes behind it"
+/// "A f32 (4,4):(4,1), C f32 (4,4):(4,1) 16 bytes after it"
 inline std::string places(std::string_view name, const ConstMatrix& m, const ConstMatrix& c) {
   const auto bytes = static_cast<const char*>(c.data) - static_cast<const char*>(m.data);
   return cat(name, " ", to_string(m), ", C ", to_string(c),
              bytes == 0  ? " at the same address"
-             : bytes > 0 ? cat(" ", bytes, " bytes behind it")
+             : bytes > 0 ? cat(" ", bytes, " bytes after it")
                          : cat(" ", -bytes, " bytes in front of it"));
 }
 

@@ -92,7 +92,7 @@ constexpr bool has_cpu_product(DType in, DType out) { return is_among(in, out, C
 /// Element types that some algorithm multiplies.
 constexpr bool has_product(DType in, DType out) { return is_among(in, out, EveryProduct{}); }
 
-/// body.template operator()<In, Out>() for the pair among `products`, which it is.
+/// body.template operator()<In, Out>() for this pair, which must be among `products`.
 template <class In, class Out, class... Rest, class Body>
 decltype(auto) visit_products(DType in, DType out, TypeList<TypePair<In, Out>, Rest...>,
                               const Body& body) {

@@ -21,7 +21,7 @@ constexpr index_t kTogether = 16;
 /// Rows that one work item scans.
 constexpr index_t kRowsTogether = 16;
 /// Rows that are side by side in memory, as in a transposed block, are compared together; one work
-/// item reads long lines of them.
+/// item reads long contiguous runs.
 constexpr index_t kSideBySide = 64, kLongLine = 512;
 /// Elements between the rows of a transposed copy.
 constexpr index_t kPadding = 16;
@@ -105,7 +105,7 @@ class Row {
     return any != 0;
   }
   bool any_reaches_bar(const T* values, index_t j, index_t end) const {
-    // With a count that is known, the comparisons become vector instructions.
+    // With a constant count the comparisons become vector instructions.
     return end - j == kTogether ? any_reaches(values + j, kTogether, bar_.value)
                                 : any_reaches(values + j, end - j, bar_.value);
   }

@@ -9,7 +9,7 @@
 
 namespace tessera::detail {
 
-/// Where the planes are or come: (M,3 depth) and (N,3 depth).
+/// The memory of the planes: (M,3 depth) and (N,3 depth).
 struct Planes {
   void* A;
   void* B;
@@ -38,7 +38,7 @@ void make_planes(const float* from, index_t rows, index_t K, const Strides& stri
          tensor<row_major(dynamic)>(static_cast<bf16*>(planes), rows * 3 * depth), depth);
 }
 
-/// The product of planes that are made.
+/// The product of finished planes.
 template <class Make, class Launch>
 void multiply_planes(const GroupedProduct& product, const TileShape& tile, const Planes& planes,
                      int multiprocessors, const Make& make, const Launch& launch) {

@@ -51,7 +51,7 @@ TunedOn parse_where(std::string_view line) {
   return out;
 }
 
-/// "pipelined,64x128x16/8x8,1.25;...", and of K in parts ",8" behind it.
+/// "pipelined,64x128x16/8x8,1.25;...", followed by ",8" where K is in 8 parts.
 std::vector<SlowerCandidate> parse_slower(std::string_view text) {
   std::vector<SlowerCandidate> out;
   while (!text.empty()) {

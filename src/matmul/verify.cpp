@@ -263,7 +263,7 @@ Verifier::Verifier(const Problem& problem, const ConstMatrix& A, const ConstMatr
     const double n = (std::is_integral_v<Sum> ? 1 : static_cast<double>(depth)) + 2 +
                      (p.epilogue.bias != Bias::none ? 1 : 0);
     const double gamma = n * u / (1 - n * u);
-    // Matrix units cut 33 terms and their sum to 13 bits behind the point of the largest, in each
+    // Matrix units truncate 33 terms and their sum to 13 fraction bits of the largest term, in each
     // of four instructions before the sums are added in f32 (ops/unit_arithmetic.hpp).
     const double units = is_f8(p.in) ? 4 * 34 * 0x1p-13 : 0;
     std::atomic<index_t> done{0};

@@ -1,5 +1,5 @@
 // The operands of a problem as `warpgroup` takes them (kernels/warpgroup_tiled.hpp), for any
-// engine runs it: with maps for bulk copies. Private to src/matmul.
+// engine: with maps for bulk copies. Private to src/matmul.
 #pragma once
 
 #include "bulk_maps.hpp"

@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cage.hpp"
 #include "check/pictures.hpp"
 #include "check/shared_names.hpp"
 #include "cuda_launch.hpp"
+#include "sandbox.hpp"
 #include "tessera/check/format.hpp"
 #include "tessera/check/html_report.hpp"
 #include "tessera/core/text.hpp"
@@ -188,7 +188,7 @@ void Run::keep(check::Report report) {
     last["stages"] = check::stages_picture(report);
   }
   outcome_.total = report.total;
-  // Only a note in a program, but wrong in an exercise: several threads do the work of one.
+  // Only a note elsewhere, but an error in an exercise: several threads do the work of one.
   const bool is_done_again =
       std::any_of(report.findings.begin(), report.findings.end(), [](const auto& f) {
         return f.kind == check::Kind::race && f.memory == check::Memory::global;
@@ -221,7 +221,7 @@ void Run::judge(const std::string& what, double got, double limit, const std::st
 
 int run_main(int argc, char** argv, std::span<const Entry> entries) {
   const Arguments arguments = arguments_of(argc, argv);
-  static_cast<void>(is_caged());
+  static_cast<void>(is_sandboxed());
   for (const Entry& each : entries) {
     if (arguments.puzzle != each.name) continue;
     Outcome outcome;

@@ -1,4 +1,4 @@
-// Fewest steps for many products: see batch_axes.hpp.
+// Merges the axes of a batch: see batch_axes.hpp.
 #include "batch_axes.hpp"
 
 #include <utility>

@@ -1,5 +1,5 @@
-// Many products of one shape: the axes of Python's arrays that are not multiplied, brought into the
-// fewest steps. Knows addresses and strides, nothing of Python.
+// Many products of one shape: the axes of Python's arrays that are not multiplied, merged into as
+// few loops as possible. Knows addresses and strides, nothing of Python.
 #pragma once
 
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace tessera::python {
 
-/// So many products, so many elements apart in A, B and C.
+/// The number of products along an axis, and the steps between them in A, B and C, in elements.
 struct BatchAxis {
   index_t count = 1, a = 0, b = 0, c = 0;
 };
@@ -21,12 +21,12 @@ struct Products {
   std::vector<BatchAxis> axes;
 
   index_t count() const;
-  /// Axes of one product vanish; two in step become one; one that continues where the rows
-  /// of A and C end, with the same B, becomes rows (unless `keep_rows`: a bias for each row, or an
-  /// order of summation by shape).
+  /// Merges axes: those of one product vanish; two with steps that continue each other become one;
+  /// one that continues the rows of A and C, with the same B, becomes rows (unless `keep_rows`: a
+  /// bias for each row, or an order of summation by shape).
   void simplify(bool keep_rows);
-  /// Do elements of C share memory with one another, or with A or B? Of a single product it says
-  /// false: make_problem() looks at that.
+  /// Do elements of C share memory with one another, or with A or B? False for a single product,
+  /// which make_problem() checks.
   bool may_overlap() const;
 };
 

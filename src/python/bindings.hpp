@@ -9,14 +9,15 @@ namespace tessera::python {
 
 namespace nb = nanobind;
 
-/// tessera._arguments.`check`(...): what a caller gave, or a TypeError that says what is expected.
+/// tessera._arguments.`check`(...): the checked argument, or a TypeError that says what is
+/// expected.
 template <class... Given>
 nb::object argument(const char* check, const Given&... given) {
   return nb::module_::import_("tessera._arguments").attr(check)(given...);
 }
 
-/// What describes the parameters of a class or function, in their order; a TypeError where there
-/// are more or fewer, or others: nanobind's own would list overloads.
+/// The arguments of a call in the order of its parameters; TypeError for missing, surplus or
+/// unknown ones, in one sentence: nanobind would list overloads.
 template <std::size_t Count>
 std::array<nb::object, Count> bound(const char* call, nb::args given, nb::kwargs named) {
   const nb::object found = argument("bound", call, given, named);
@@ -25,7 +26,7 @@ std::array<nb::object, Count> bound(const char* call, nb::args given, nb::kwargs
   return out;
 }
 
-/// 2 * M * N * K below which other threads of Python wait: taking the lock again costs as much.
+/// 2 * M * N * K below which a product keeps Python's lock: acquiring it again would cost as much.
 inline constexpr double kKeepLockFlops = 1e5;
 
 void add_errors(nb::module_& m);

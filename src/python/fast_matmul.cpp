@@ -1,6 +1,6 @@
-// tessera.matmul itself. Two plain NumPy matrices of float32 or float64 are multiplied right here:
-// for small ones the way from Python to the product is most of the time. All else goes to
-// tessera._matmul, which is written in Python.
+// tessera.matmul itself. Two plain NumPy matrices of float32 or float64 are multiplied here,
+// because the general route takes longer than a small product. All other calls go to that route,
+// tessera._matmul, in Python.
 #include "base/environment.hpp"
 #include "bindings.hpp"
 #include "tessera/cpu/gemm.hpp"
@@ -10,16 +10,16 @@ namespace tessera::python {
 
 namespace {
 
-/// Beyond it the general way looks whether addresses still fit in 64 bits.
+/// For larger strides the general route checks that addresses fit in 64 bits.
 constexpr Py_ssize_t kFarStride = Py_ssize_t{1} << 40;
 
-/// What is needed for each call, looked up once.
+/// Objects of NumPy that each call needs, looked up once.
 struct Numpy {
   PyObject *ndarray, *empty, *float32, *float64;
 };
 Numpy numpy;
 PyObject* general = nullptr;  // tessera._matmul.matmul
-bool is_verbose = false;      // TESSERA_VERBOSE: the general way prints
+bool is_verbose = false;      // TESSERA_VERBOSE: the general route prints
 bool is_elsewhere = false;    // TESSERA_DEVICE: host arrays are multiplied on a device
 
 struct Buffer {
@@ -28,7 +28,7 @@ struct Buffer {
   ~Buffer() {
     if (held) PyBuffer_Release(&view);
   }
-  /// A matrix that is not empty, of one C type, with whole strides.
+  /// Takes a nonempty matrix of one C type whose strides are whole elements.
   bool take(PyObject* array, int flags) {
     if (PyObject_GetBuffer(array, &view, flags) != 0) {
       PyErr_Clear();

@@ -73,8 +73,8 @@ std::string table(const AnyLayout& layout, const std::optional<TileMark>& mark) 
                       : format_table(layout.composed, mark);
 }
 
-/// What one tile sees, clipped at the edge: the index of its first element, and the layout from
-/// there on. Of a composed layout the first index is part of the layout.
+/// One tile, clipped at the edge: the index of its first element, and the layout from there on. Of
+/// a composed layout the first index is part of the layout.
 std::pair<index_t, AnyLayout> tile_of(const AnyLayout& whole, const TileMark& mark) {
   const Layout& inner = whole.composed.inner;
   if (mark.tile.count != inner.rank() || mark.at.count != inner.rank())
@@ -99,7 +99,7 @@ std::pair<index_t, AnyLayout> tile_of(const AnyLayout& whole, const TileMark& ma
           {ComposedLayout(c.swizzle, c.outer, c.swizzled, c.offset + offset, modes.done()), false}};
 }
 
-/// What calling the layout gives, but an Error where it is beyond 64 bits: operator() is for
+/// The result of calling the layout, but an Error where it exceeds 64 bits: operator() is for
 /// indices of memory, and wraps.
 index_t index_of(const AnyLayout& layout, const IntTuple& coordinate) {
   const ComposedLayout& c = layout.composed;

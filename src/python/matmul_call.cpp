@@ -50,7 +50,7 @@ std::vector<index_t> batch_steps(const Operand& m, std::size_t axes) {
 }
 
 ConstMatrix right_matrix(const Right& b) {
-  if (b.packed != nullptr) {  // its panels are what make_problem() asks for
+  if (b.packed != nullptr) {  // make_problem() needs an address: that of its panels
     const void* any =
         std::visit([](const auto& panels) { return panels.data(); }, b.packed->panels());
     return {any, b.packed->dtype(), b.packed->rows(), b.packed->cols(), 0, 0};
@@ -58,7 +58,7 @@ ConstMatrix right_matrix(const Right& b) {
   return b.array->matrix(Operand::Side::right);
 }
 
-/// Where the result goes, or in what type it would go to memory without gaps.
+/// The output; without an array, the type and strides of a new one.
 struct Target {
   DType dtype;
   std::vector<index_t> strides;
@@ -103,7 +103,7 @@ Products products_of(const Operand& a, const Right& b, const Target& c) {
                              .c_str());
 }
 
-/// A vector to add, in the type of the sums, and along which side of C it is.
+/// The bias in the type of the sums, and whether it has a value for each row or each column of C.
 struct BiasVector {
   Bias side = Bias::none;
   std::vector<std::byte> values;  ///< on the CPU
@@ -215,7 +215,7 @@ bool is_same(const Operand& c, const Operand& out) {
   return same;
 }
 
-/// The array to add against the result that it is added to.
+/// Checks the array to add: shape, type and device of the result.
 void check_addend(const Operand& c, const std::vector<index_t>& shape, DType dtype, int device) {
   if (c.shape != shape)
     throw nb::value_error(cat("matmul: c has shape ", shape_text(c.shape), ": expected ",
@@ -228,7 +228,7 @@ void check_addend(const Operand& c, const std::vector<index_t>& shape, DType dty
   if (c.device != device) refuse_devices("c", c.device, device);
 }
 
-/// And that it is out itself or apart from it.
+/// Checks also that it is `out` itself or does not overlap it.
 void check_added(const Operand& c, const Operand& out) {
   check_addend(c, out.shape, out.dtype, out.device);
   if (!is_same(c, out) && share_memory(c, out))
@@ -257,8 +257,8 @@ void copy(const Operand& from, const Operand& to) {
   axis(axis, 0, static_cast<const char*>(from.data), static_cast<char*>(to.data));
 }
 
-/// The problem of the first product. Of memory that is not there, or where there is no product at
-/// all, make_problem() would have nothing to look at.
+/// The problem of the first product. Without memory for C, or without a product, make_problem()
+/// cannot be used.
 Problem problem_of(const Products& p, const Right& b, const Request& request,
                    const Epilogue& epilogue) {
   Problem out;
@@ -277,7 +277,7 @@ Problem problem_of(const Products& p, const Right& b, const Request& request,
   return out;
 }
 
-/// What a call comes to, with everything checked.
+/// The checked products of a call.
 struct Call {
   Products products;
   BiasVector bias;

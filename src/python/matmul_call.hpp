@@ -1,6 +1,6 @@
-// The products that a call of Python asks for: two arrays of matrices, broadcast against each other
-// as numpy.matmul does, with alpha, beta, bias and activation. Everything is checked before an
-// element is read; then as many axes as can be become one matrix or one batch.
+// The products of a call in Python: two arrays of matrices, broadcast against each other as
+// numpy.matmul does, with alpha, beta, bias and activation. Everything is checked before an element
+// is read; then as many axes as possible are merged into one matrix or one batch.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace tessera::python {
 
-/// What is asked beside the arrays.
+/// The options of a call.
 struct Request {
   double alpha = 1, beta = 0;
   Activation activation = Activation::none;
@@ -34,8 +34,8 @@ struct Right {
 /// types differ, BufferError where the devices do.
 std::vector<index_t> product_shape(const Operand& a, const Right& b);
 
-/// What is added: a vector, and an array of the result's shape and type, whose elements come to
-/// `out` before anything else is written there. Null: nothing, or what `out` holds.
+/// The addends: a vector, and an array of the result's shape and type, which is copied to `out`
+/// first. Null: none, or the elements of `out`.
 struct Added {
   const Operand* bias = nullptr;
   const Operand* c = nullptr;
@@ -46,8 +46,8 @@ struct Added {
 void multiply(const Operand& a, const Right& b, const Operand& out, const Added& added,
               const Request& request);
 
-/// What multiply() would do: the plan of one product, and how many products it is for. Batches have
-/// become rows where they can.
+/// The plan that multiply() would run for each product, and the number of products, after batches
+/// are merged into rows.
 struct CallPlan {
   Plan plan;
   index_t products = 1;

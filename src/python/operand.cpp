@@ -101,16 +101,17 @@ bool is_multiplied(DType dtype) {
   throw nb::buffer_error(cat("matmul: ", name, " is read-only").c_str());
 }
 
-/// In bytes, of elements side by side: what a buffer without its own strides means.
+/// Strides in bytes of contiguous elements, for a buffer that has no strides.
 std::vector<index_t> dense_strides(const std::vector<index_t>& shape, index_t bytes) {
   std::vector<index_t> out(shape.size());
   for (std::size_t i = shape.size(); i-- > 0; bytes *= shape[i]) out[i] = bytes;
   return out;
 }
 
-/// What the array's __dlpack__ gives. nanobind would call it too, but then hands the capsule back
-/// unmarked: of a producer that gives the same one again the memory would be freed twice. Versions
-/// are asked for where memory is written, for only they say read-only; else they cost time.
+/// The capsule of the array's __dlpack__. nanobind could call it, but does not mark the capsule as
+/// used: a producer that returns the same capsule again would free its memory twice. A versioned
+/// capsule takes time to make, but only it says that memory is read-only, so it is used for
+/// outputs.
 nb::object capsule_of(nb::handle array, Access access) {
   const nb::object producer = array.attr("__dlpack__");
   const auto plain = [&] { return producer(); };
@@ -133,8 +134,9 @@ nb::object capsule_of(nb::handle array, Access access) {
 }
 
 bool is_numpy(nb::handle array) {
-  static PyObject* const ndarray =
-      nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();  // forever
+  static PyObject* const ndarray = nb::object(nb::module_::import_("numpy").attr("ndarray"))
+                                       .release()
+                                       .ptr();  // kept until the process ends
   return PyObject_TypeCheck(array.ptr(), reinterpret_cast<PyTypeObject*>(ndarray)) != 0;
 }
 
@@ -272,7 +274,7 @@ void Operand::take_dlpack(nb::handle array, Access access) {
   check_addresses(byte_strides);
 }
 
-/// Strides in elements. What would read a number in two halves is refused.
+/// Sets the strides in elements. Refuses elements that are not aligned to their size.
 void Operand::check_addresses(const std::vector<index_t>& byte_strides) {
   const index_t bytes = size_of(dtype);
   bool between = reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(bytes) != 0;

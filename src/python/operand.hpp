@@ -1,7 +1,6 @@
 // An array of any Python library as the products see it: address, element type, extents and
 // strides, device. Nothing is copied; the array's owner is kept alive for as long as the Operand
-// lives. Calls take it by the buffer protocol (NumPy and what is like it) or by DLPack (all
-// others).
+// lives. Arrays come through the buffer protocol (NumPy and similar) or DLPack (all others).
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -17,22 +16,22 @@ namespace tessera::python {
 
 namespace nb = nanobind;
 
-/// What is done with the array: an output that is read-only is refused.
+/// Is the array only read? A read-only output is refused.
 enum class Access { read, write };
 
 class Operand {
  public:
-  /// `name` begins messages: "a". Throws nb::type_error for what is no array or has elements that
-  /// are no numbers of Tessera, nb::buffer_error for read-only outputs, strides between elements,
-  /// and devices other than CPU and CUDA.
+  /// `name` begins messages: "a". Throws nb::type_error for other objects and for element types
+  /// that Tessera lacks, nb::buffer_error for read-only outputs, strides that are no multiple of
+  /// the element size, and devices other than CPU and CUDA.
   Operand(nb::handle array, const std::string& name, Access access);
 
   /// Of the last two axes; a vector is a row, or on the right a column.
   enum class Side { left, right };
   ConstMatrix matrix(Side side = Side::left) const;
-  /// Matrices side by side: all axes but the last two.
+  /// The axes of a batch of matrices: all but the last two.
   std::size_t batch_axes() const { return shape.size() < 2 ? 0 : shape.size() - 2; }
-  /// The last two axes change places; nothing moves. Not for vectors.
+  /// Exchanges the last two axes without a copy. Not for vectors.
   void transpose();
 
   std::string name;
@@ -56,15 +55,15 @@ class Operand {
     }
   };
   std::unique_ptr<Py_buffer, ReleaseBuffer> buffer_;
-  nb::object owner_;  ///< of what DLPack gives
+  nb::object owner_;  ///< keeps the memory alive
   nb::ndarray<nb::ro> dlpack_;
 };
 
-/// Has some algorithm a product of `in` with sums of `out`?
+/// Does an algorithm multiply `in` into `out`?
 bool has_product(DType in, DType out);
-/// Element types that a product of `in` can have; the first where nobody asks for another.
+/// The element types of a product of `in`, the default first.
 std::vector<DType> result_dtypes(DType in);
-/// The element types that a product has; f8 is widened to one of them before.
+/// The element types that are multiplied; f8 is first widened to one of them.
 const std::vector<DType>& multiplied_dtypes();
 /// "float64, float32, ... or int32": these.
 std::string multiplied_text();

@@ -67,7 +67,7 @@ nb::dict rejected_of(const CallPlan& call) {
   return out;
 }
 
-/// What pickle and copy keep.
+/// The state for pickle and copy.
 using State = std::tuple<std::string, std::vector<std::pair<std::string, std::string>>>;
 
 State state_of(const CallPlan& call) {

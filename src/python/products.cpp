@@ -109,7 +109,7 @@ void add_packed_matrix(nb::module_& m) {
         const ConstMatrix matrix = operand.matrix();
         return PackedMatrix(matrix, a_dtype.is_none() ? matrix.dtype : dtype_of_a(a_dtype));
       }))
-      .def("__copy__", [](nb::object self) { return self; })  // it never changes
+      .def("__copy__", [](nb::object self) { return self; })  // it is immutable
       .def("__deepcopy__", [](nb::object self, nb::handle) { return self; })
       .def("__reduce__",
            [](nb::handle) -> nb::object {

@@ -160,7 +160,7 @@ xla::Error* refuse(const xla::Call& call, xla::Code code, const char* message) {
   return call.functions->create_error(&arguments);
 }
 
-/// Answers XLA's question what this handler is, if that is what it is called for.
+/// Reports the handler's metadata, if that is the purpose of the call.
 bool introduce(const xla::Call& call, std::uint32_t traits) {
   for (const xla::Extension* each = call.head.extensions; each != nullptr; each = each->next) {
     if (each->kind != xla::ExtensionKind::metadata) continue;

@@ -1,7 +1,7 @@
-// The part of XLA's C interface for foreign functions that a product needs, version 0.1, in our own
-// words: what XLA hands to a handler and what it is told in return. Every XLA since JAX 0.5 takes
-// handlers of this version, so that one module serves all of them and is built where no JAX is.
-// tests/graphs/jax_abi_test.py holds each offset against the header that jaxlib carries.
+// The part of XLA's C interface for foreign functions that a product needs, version 0.1, declared
+// here: the arguments of a handler and its result. Every XLA since JAX 0.5 takes handlers of this
+// version, so that one module serves all of them and needs no JAX to be built.
+// tests/graphs/jax_abi_test.py compares each offset with the header in jaxlib.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,8 @@
 
 namespace tessera::python::xla {
 
-/// In front of whatever may grow: how much of it the writer knows, and what else it has to say.
+/// At the start of each structure that may grow: the size that the writer knows, and a list of
+/// extensions.
 struct Extension;
 struct Head {
   std::size_t bytes;
@@ -23,7 +24,7 @@ struct Extension {
   Extension* next;
 };
 
-/// A handler that finds this extension says what it is, and does nothing else.
+/// A handler that is called with this extension only reports its metadata.
 struct Version {
   Head head;
   int major, minor;
@@ -53,7 +54,7 @@ enum class Type : int {
   bf16 = 16,
 };
 
-/// An operand or a result: rows one behind the other, without gaps.
+/// An operand or a result: row-major, without gaps.
 struct Buffer {
   Head head;
   Type type;
@@ -106,7 +107,7 @@ struct GetStream {
   void* stream;  // out
 };
 
-/// The functions that XLA offers; those that a product does not need are only places.
+/// The functions that XLA offers; those that a product does not need are only placeholders.
 struct Functions {
   Head head;
   Version version;

@@ -1,9 +1,9 @@
-// p{s,d,c,z}gemm_ for programs that use ScaLAPACK, by link order or LD_PRELOAD. The
-// block-cyclic distribution becomes one of parts: rows and columns of C in the order of the grid,
-// so that each process has one part of C, and k in its own order, so that the sums have the same
-// bits on any grid. multiply_parts() then weighs keeping C in place against other boxes. Whatever
-// is not plainly a product (wrong arguments, empty extents, replicated matrices), and a product for
-// which ScaLAPACK sends less, goes to the program's ScaLAPACK.
+// p{s,d,c,z}gemm_ for programs that use ScaLAPACK, by link order or LD_PRELOAD. The block-cyclic
+// distribution becomes one of parts: rows and columns of C in the order of the grid, so that each
+// process has one part of C, and k in its own order, so that the sums have the same bits on any
+// grid. multiply_parts() then chooses between keeping C in place and other divisions of the work.
+// Calls with illegal arguments, empty extents or replicated matrices, and products for which
+// ScaLAPACK sends less, go to the program's ScaLAPACK.
 #include <complex>
 #include <cstdio>
 #include <cstdlib>

@@ -17,7 +17,7 @@ struct TesseraPart {
   void* data;
 };
 
-/// What one rank has of a matrix. `dtype`: a name, "f64".
+/// The parts of a matrix on one rank. `dtype`: a name, "f64".
 struct TesseraParts {
   std::int64_t rows, cols;
   const char* dtype;

@@ -13,8 +13,8 @@
 
 namespace tessera::scale {
 
-/// How indices are dealt out: blocks of `block`, the first one of `begin`, to processes from
-/// `first` on.
+/// A block-cyclic distribution: blocks of `block` indices, the first one of `begin`, to processes
+/// from `first` on.
 struct Cyclic {
   int begin, block, first;
 };
@@ -62,7 +62,7 @@ inline Axis axis_of(int from, int count, const Cyclic& dealt, int processes) {
   return out;
 }
 
-/// Indices that one owner has side by side, in the order of the product: [begin, end).
+/// A run of indices of one owner, in the order of the product: [begin, end).
 struct Run {
   index_t begin, end;
   int owner, place;
@@ -147,9 +147,9 @@ struct FactorAxes {
   bool k_is_across;  ///< along the rows of the grid
 };
 
-/// Elements that are sent, at least, where a factor stays in place and sums of C are added up
-/// across the grid, which reorders k. ScaLAPACK does so where C is small; if the axes of k differ
-/// it takes that for more than it is, so only by a margin.
+/// The least number of elements that are sent if a factor stays in place and sums of C are added
+/// across the grid, which reorders k. ScaLAPACK does so where C is small. If the axes of k differ
+/// it overestimates this number; kMargin allows for that.
 inline double elements_sent_with(const FactorAxes& stays, const FactorAxes& moves,
                                  const Grid& grid) {
   const auto count = [](const std::vector<int>& owners, int owner) {

@@ -47,7 +47,7 @@ void BlockScheduler::Cluster::end_block() {
                    cat(block.kernel_and_block(),
                        " has ended while a copy of another block of its cluster is on its way into "
                        "its shared storage"),
-                   {}, {}, "wait for what comes, and let all blocks meet at cluster_barrier()");
+                   {}, {}, "wait for the copy, and let all blocks reach cluster_barrier()");
     });
   block.end();
   if (!failure && block.failure) {
@@ -190,7 +190,7 @@ BlockScheduler::State& BlockScheduler::State::member(int thread, int other, cons
     misused(thread, here,
             cat(what, " block ", to_string(cluster->blocks[i]->task.block),
                 " of the cluster, which has ended"),
-            "a block that runs", {}, "let all blocks meet at cluster_barrier() before one ends",
+            "a block that runs", {}, "let all blocks reach cluster_barrier() before one ends",
             BlockFault::Kind::cluster_exit);
   return *cluster->blocks[i];
 }
@@ -203,7 +203,7 @@ GateState& BlockScheduler::State::gate_in(State& block, int thread, const Gate* 
             cat("a gate of block ", to_string(block.task.block),
                 " of the cluster is used that is not open"),
             "open_gate() by one of its threads first", "a word that no gate has",
-            "open it, publish_gates(), then let all blocks meet at cluster_barrier()",
+            "open it, publish_gates(), then let all blocks reach cluster_barrier()",
             BlockFault::Kind::gate_misused);
   return *found;
 }
@@ -260,7 +260,7 @@ void CpuAsync::cluster_arrive(Here here) const {
   if (s.at_cluster.empty()) s.at_cluster.resize(static_cast<std::size_t>(s.threads));
   ClusterStep& mine = s.at_cluster[static_cast<std::size_t>(thread_)];
   if (mine != ClusterStep::none)
-    s.misused(thread_, here, "a thread comes to the barrier of its cluster twice",
+    s.misused(thread_, here, "a thread arrives at the barrier of its cluster twice",
               "cluster_wait() in between", {}, "let each cluster_arrive() have its cluster_wait()");
   mine = ClusterStep::has_come;
   if (s.task.observer != nullptr) s.task.observer->comes_to_cluster(thread_);
@@ -274,7 +274,7 @@ void CpuAsync::cluster_wait(Here here) const {
   if (s.cancelled) return s.wait_after_failure(thread_);
   const auto i = static_cast<std::size_t>(thread_);
   if (s.at_cluster.empty() || s.at_cluster[i] == ClusterStep::none)
-    s.misused(thread_, here, "a thread waits for its cluster and has not come",
+    s.misused(thread_, here, "a thread waits for its cluster and has not arrived",
               "cluster_arrive() first", {}, "let each cluster_wait() have its cluster_arrive()");
   if (s.at_cluster[i] == ClusterStep::has_come) {
     const Wait wait{here, nullptr};

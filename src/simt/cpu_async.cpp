@@ -67,7 +67,7 @@ GateState& BlockScheduler::State::gate_of(int thread, const Gate* gate, const He
 void BlockScheduler::State::require_missing(int thread, const GateState& gate, const Here& here) {
   if (gate.missing == 0)
     misused(thread, here, "more arrivals at a gate than it counts",
-            cat(gate.count, " in a phase, which ends when the bytes have come"),
+            cat(gate.count, " in a phase, which ends when the bytes have arrived"),
             cat(gate.count + 1), "let fewer threads arrive, or open it with a larger count",
             BlockFault::Kind::gate_misused);
 }

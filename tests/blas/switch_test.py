@@ -123,8 +123,8 @@ class Switch(libraries.BlasTest):
             for _ in range(2):  # twice is once
                 out, _ = self.tessera_blas("on")
                 self.assertEqual(self.developers(), [ours, *chosen[1:]])
-                self.assertEqual(out, f"tessera-blas: {self.link} is Tessera's; behind it: {self.fast}\n"
-                                      f"tessera-blas: {self.linked} is Tessera's; behind it: {chosen[0]}\n")
+                self.assertEqual(out, f"tessera-blas: {self.link} is Tessera's; it forwards to {self.fast}\n"
+                                      f"tessera-blas: {self.linked} is Tessera's; it forwards to {chosen[0]}\n")
                 self.assertEqual(self.tessera_blas("status")[0].count("tessera-blas: on: "), 2)
             for back in ("off", "unregister"):
                 self.tessera_blas("on")
@@ -186,11 +186,11 @@ class Switch(libraries.BlasTest):
         self.assertEqual(self.tessera_blas("status")[0], f"tessera-blas: off: {self.link} is not there\n")
         self.assertEqual(self.tessera_blas("off")[0], f"tessera-blas: {self.link} is no alternative\n")
 
-    def test_when_what_stood_behind_it_is_gone_it_says_so(self):
+    def test_a_choice_before_it_that_is_gone_is_reported(self):
         self.provide()
         self.provide_for_developers()
         self.tessera_blas("on")
-        gone = f"behind it: {self.fast}, which is gone: "
+        gone = f"it forwards to {self.fast}, which is gone: "
         self.assertNotIn("gone", self.tessera_blas("status")[0])
         self.alternatives("--remove", self.name, self.fast)
         self.fast.unlink()
@@ -201,7 +201,7 @@ class Switch(libraries.BlasTest):
             first, second = self.tessera_blas(state)[0].splitlines()
             self.assertIn(gone + "what is no product goes to another BLAS that is loaded or installed; "
                           "'tessera-blas off' takes the best one that is left", first)
-            self.assertTrue(second.endswith(f"behind it: {linked}, which is gone; 'tessera-blas off' takes the best one that is left"), second)
+            self.assertTrue(second.endswith(f"it forwards to {linked}, which is gone; 'tessera-blas off' takes the best one that is left"), second)
         self.alternatives("--remove", self.name, self.plain)
         self.alternatives("--remove", self.linked_name, self.folder / "plain dev/libblas.so")
         self.plain.unlink()

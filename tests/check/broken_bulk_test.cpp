@@ -389,7 +389,7 @@ TEST(BulkCopies, EndWithTheMemoryOfTheirMatrix) {
         check::check({}, Dim3{1}, CopiesTile{}, a.bulk(rows), c.bulk(rows), a.plain(), c.plain());
     const auto found = of_kind(report, Kind::out_of_bounds);
     ASSERT_EQ(found.size(), rows == 2 * kRows ? 0u : 2u) << text_of(report);
-    for (const auto& each : found) EXPECT_THAT(each.problem, HasSubstr("behind the end of"));
+    for (const auto& each : found) EXPECT_THAT(each.problem, HasSubstr("after the end of"));
   }
   for (const float each : behind.numbers) EXPECT_EQ(each, 0);  // the store is not executed
 }

@@ -154,7 +154,7 @@ void expect_helped_after(const Body& body) {
     last = in_child_that_stops([&] {
       if (!in_worker([] {}).empty()) return 2;
       body();
-      return will_be_helped(2, kOneMs) ? 0 : 1;
+      return workers_would_join(2, kOneMs) ? 0 : 1;
     });
     if (last.empty()) return;
   }

@@ -44,11 +44,11 @@ TEST(Team, WhoeverOnlyAsksIsToldOfTheNextCallAndChangesNothing) {
                        std::string said;
                        for (int call = 0; call < 3; ++call) {
                          for (int n = 0; n < 5; ++n) {
-                           const OnlyAsking asks;
-                           said += will_be_helped(2, little) ? '+' : '-';
+                           const PredictOnly predict_only;
+                           said += workers_would_join(2, little) ? '+' : '-';
                          }
                          if (testing::count_threads() > 1) said += " a worker came";
-                         said += will_be_helped(2, little) ? "+ " : "- ";
+                         said += workers_would_join(2, little) ? "+ " : "- ";
                        }
                        return said == "------ ------ ++++++ " ? "" : said;
                      }),

@@ -69,7 +69,7 @@ TEST(Team, AsksNobodyForLessWorkThanHandingItOverTakes) {
   ASSERT_EQ(get_a_worker(), "");  // who spins for more now
   const auto caller = std::this_thread::get_id();
   for (int n = 0; n < repetitions(1000); ++n) {
-    EXPECT_FALSE(will_be_helped(2, 500));
+    EXPECT_FALSE(workers_would_join(2, 500));
     int calls = 0;
     run_team(2, 500, [&](int) {
       ++calls;
@@ -105,10 +105,11 @@ TEST(Team, AWorkerThatHoldsItsCallerUpIsNotAskedForAWhile) {
   };
   // Until what workers have gained in the tests before is used up.
   const auto deadline = Clock::now() + std::chrono::seconds(30);
-  while (will_be_helped(2, one_ms) && Clock::now() < deadline) worker_came(milliseconds(40), 20);
+  while (workers_would_join(2, one_ms) && Clock::now() < deadline)
+    worker_came(milliseconds(40), 20);
   for (int n = 0; n < 20; ++n) EXPECT_FALSE(worker_came(milliseconds(0), 2)) << n;
-  EXPECT_FALSE(will_be_helped(2, one_ms));
-  EXPECT_TRUE(will_be_helped(2, kLong)) << "sharing saves more than such a worker costs";
+  EXPECT_FALSE(workers_would_join(2, one_ms));
+  EXPECT_TRUE(workers_would_join(2, kLong)) << "sharing saves more than such a worker costs";
   EXPECT_EQ(get_a_worker(), "");
 }
 

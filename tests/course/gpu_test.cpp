@@ -83,7 +83,7 @@ TEST_F(PuzzleOnGpu, EachEndIsOneLine) {
             "__host__ function");
 }
 
-TEST_F(PuzzleOnGpu, ProgramsThereAreNotCaged) {
+TEST_F(PuzzleOnGpu, ProgramsThereHaveNoSandbox) {
   EXPECT_EQ(told_by_program("test -z \"$TESSERA_PUZZLE_FOLDER\" || exit 9\n" +
                             answers(R"({"solved":true,"cases":[]})")),
             "the GPU (Test GPU) agrees");

@@ -161,7 +161,7 @@ TYPED_TEST(Lanes, HaveEveryOrderOfCAndEveryEpilogue) {
 
 TYPED_TEST(Lanes, DoNotDependOnThreads) {
   using T = TypeParam;
-  always_ask_workers();
+  always_use_workers();
   for (const auto& [M, N, K] : {std::array<index_t, 3>{1, 3000, 300},
                                 {2500, 2, 300},
                                 {16, 700, 333},

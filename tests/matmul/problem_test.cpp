@@ -127,10 +127,9 @@ TEST(Problem, OverlapOfTheResultIsFoundExactly) {
   const auto with_c = [&](const ConstMatrix& A, const Matrix& C) { return make_problem(A, B, C); };
   EXPECT_THAT(refusal([&] { with_c(matrix(p, 4, 4), matrix(p, 4, 4)); }, Category::argument),
               HasSubstr("C overlaps A"));
-  EXPECT_THAT(
-      refusal([&] { with_c(matrix(p, 4, 4), matrix(p + 15, 4, 4)); }, Category::argument),
-      HasSubstr("C overlaps A: got A f32 (4,4):(4,1), C f32 (4,4):(4,1) 60 bytes behind it; "
-                "give C memory of its own"));
+  EXPECT_THAT(refusal([&] { with_c(matrix(p, 4, 4), matrix(p + 15, 4, 4)); }, Category::argument),
+              HasSubstr("C overlaps A: got A f32 (4,4):(4,1), C f32 (4,4):(4,1) 60 bytes after it; "
+                        "give C memory of its own"));
   EXPECT_NO_THROW(with_c(matrix(p, 4, 4), matrix(p + 16, 4, 4)));
   EXPECT_NO_THROW(
       with_c(matrix(p, 4, 4, 8), matrix(p + 4, 4, 4, 8)));  // two column windows of the same rows

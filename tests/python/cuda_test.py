@@ -41,7 +41,7 @@ def test_findings_name_the_line_and_the_callers_array(tmp_path):
         report = tessera.check_cuda(source, LAUNCH, values(), order="shuffled", seed=3, warp=64)
         assert not report.is_clean and {each["kind"] for each in report.findings} == {"out-of-bounds"}
         assert report.findings[0]["location"]["line"] == 5 and report.findings[0]["location"]["file"] == name
-        assert "behind the end of y" in str(report) and "/tmp/tmp" not in str(report).replace(str(tmp_path), "")
+        assert "after the end of y" in str(report) and "/tmp/tmp" not in str(report).replace(str(tmp_path), "")
         assert report.arrays["y"][1] == -1.5
 
 

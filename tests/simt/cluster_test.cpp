@@ -157,7 +157,7 @@ TEST(Cluster, ABlockThatIsNotThereYetOrAnyMoreIsTold) {
   for (const auto order : kOrders) {
     EXPECT_THAT(refusal([&] { added(160, Mistake::no_first_meeting, order, 1); }, Category::kernel),
                 AllOf(HasSubstr("a gate of block ("), HasSubstr("that is not open"),
-                      HasSubstr("let all blocks meet at cluster_barrier()")));
+                      HasSubstr("let all blocks reach cluster_barrier()")));
     EXPECT_THAT(refusal([&] { added(160, Mistake::no_last_meeting, order, 1); }, Category::kernel),
                 AllOf(HasSubstr("an arrival at block ("), HasSubstr("which has ended")));
   }
@@ -267,9 +267,9 @@ TEST(Cluster, ABarrierInHalvesOrdersWhatBlocksWrite) {
   }
   std::vector<int> in(256), out(256);
   EXPECT_THAT(refusal([&] { launch(Dim3{2}, Halves{1}, in.data(), out.data()); }, Category::kernel),
-              HasSubstr("waits for its cluster and has not come"));
+              HasSubstr("waits for its cluster and has not arrived"));
   EXPECT_THAT(refusal([&] { launch(Dim3{2}, Halves{2}, in.data(), out.data()); }, Category::kernel),
-              HasSubstr("comes to the barrier of its cluster twice"));
+              HasSubstr("arrives at the barrier of its cluster twice"));
 }
 
 /// Without a cluster it is a barrier of the block.

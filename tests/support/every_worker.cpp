@@ -3,5 +3,5 @@
 #include "tessera/core/team.hpp"
 
 namespace {
-[[maybe_unused]] const bool asked = (tessera::always_ask_workers(), true);
+[[maybe_unused]] const bool asked = (tessera::always_use_workers(), true);
 }  // namespace

@@ -36,7 +36,7 @@
 #define TESSERA_CHECK 0
 #endif
 /// Unrolls the following loop of a constant trip count; not where each access is a recorded call.
-#if defined(__SPIRV__)  // a driver for OpenCL unrolls what its device likes
+#if defined(__SPIRV__)  // OpenCL drivers unroll as suits the device
 #define TESSERA_UNROLL
 #elif TESSERA_GPU
 #define TESSERA_UNROLL _Pragma("unroll")

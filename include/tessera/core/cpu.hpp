@@ -26,14 +26,14 @@ constexpr std::string_view name(VectorPath path) {
 
 /// The best path of this CPU, or the one that TESSERA_CPU names. A name that is unknown, or that
 /// this CPU cannot run, is reported once on stderr and ignored. "amx" is avx512 plus the AMX tile
-/// unit. f32 and f64 results have the same bits on every path. The packed path has all of them; for
-/// the CPU engine, which runs kernels, see thread_engine_path().
+/// unit. f32 and f64 results have the same bits on every path. The packed path has kernels for all
+/// of them; for the CPU engine see thread_engine_path().
 VectorPath vector_path();
 
 /// The best path that the CPU has, regardless of TESSERA_CPU.
 VectorPath best_vector_path();
 
-/// The name of the best that TESSERA_CPU could ask for.
+/// The widest instruction set that TESSERA_CPU may name on this CPU.
 std::string_view best_cpu_name();
 
 /// Instructions beyond the path that some products use. None on paths below avx512. The first call
@@ -53,9 +53,9 @@ std::string cpu_text();
 /// "portable", which every CPU of the architecture runs.
 std::string_view thread_engine_path();
 
-/// The multiply-add instruction that the packed path uses for this type, as text for reports.
-/// Decided with the tables
-/// that src/cpu/kernels.cpp chooses.
+/// The multiply-add instructions that the packed path uses for each type, as text for reports:
+/// those of the tables that src/cpu/kernels.cpp selects for this path and these features of the
+/// CPU.
 struct ProductInstructions {
   std::string_view floats;  ///< f32 and f64
   std::string_view bf16, f16, i8, u8;

@@ -49,9 +49,9 @@ struct TileInfo {
 class Recorder {
  public:
   /// A thread accesses `bytes` at `address`. Returns false if the access must be skipped.
-  /// `unwritten`: what the
-  /// kernel's compiler fills variables without a value with, as this type has it; `bits`: the
-  /// value.
+  /// `unwritten`: the pattern, in this type, that the kernel's compiler gives uninitialized
+  /// variables.
+  /// `bits`: the value of the access.
   virtual bool load(const void* address, std::size_t bytes, std::uint64_t unwritten, Here here) = 0;
   virtual bool store(const void* address, std::size_t bytes, std::uint64_t bits, Here here) = 0;
   /// An atomic update.
@@ -62,7 +62,7 @@ class Recorder {
   virtual void fence(Here here) = 0;
   /// The running thread has passed a barrier of a part of its block.
   virtual void follow(Here here) = 0;
-  /// The thread is about to update an atomic that it has read: no work until some thread fences.
+  /// The thread is about to update, or has read, an atomic. Free until some thread fences.
   void before_atomic(const void* address, Here here) {
     if (fences_->load(std::memory_order_relaxed)) releases(address, here);
   }
@@ -80,13 +80,13 @@ class Recorder {
   bool is_shared(const void* address) const {
     return reinterpret_cast<std::uint64_t>(address) - shared_begin_ < shared_bytes_;
   }
-  /// acc + a * b; `has_value`: acc does not look like a variable that was never given one.
+  /// acc + a * b; `has_value`: false if acc looks like an uninitialized variable.
   virtual void multiply_add(bool has_value, Here here) = 0;
   /// A lane's share of a matrix instruction's operations.
   virtual void matrix_flops(std::int64_t flops, Here here) = 0;
   /// A lane uses a matrix fragment that has an uninitialised register.
   virtual void empty_fragment(Here here) = 0;
-  /// A lane shuffles from a lane that its warp, which has this many lanes, does not have.
+  /// A lane shuffles from a lane outside its warp, which has this many lanes.
   virtual void missing_lane(int source, int lanes, Here here) = 0;
   /// Accesses between `true` and `false` are those of an asynchronous copy.
   virtual void async_copies(bool begin) = 0;

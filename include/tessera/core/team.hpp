@@ -2,12 +2,12 @@
 // they arrive, and cannot join any more once no work item is left. So a caller waits at most for
 // the work items that workers hold, never for a worker to wake.
 //
-// Workers start at the first large work item, spin for some 200 us after the last one,
-// then sleep. A caller with little work does not wake them: waking costs it more than they save. It
-// wakes them when such calls follow each other closely. Where handing work over would take longer
-// than the work itself (the cost is measured as the process runs), the caller works alone. Where
-// workers delay callers more than they help, because other processes use their cores, callers use
-// fewer workers for a while.
+// Workers start at the first large work item, spin for a while after the last one, then sleep. A
+// caller with little work does not wake them: waking costs it more than they save. It wakes them
+// when such calls follow each other closely. Where handing work over would take longer than the
+// work itself (the cost is measured as the process runs), the caller works alone. Where workers
+// delay callers more than they help, because other processes use their cores, callers use fewer
+// workers for a while.
 //
 // A forked child starts with no workers and gets its own. Calls from inside a body, and callers
 // that fill the cores among themselves, run alone. Workers are never joined: they hold nothing
@@ -51,25 +51,25 @@ void waited(int spins);
 int useful_threads(int threads);
 
 /// Runs body(0) here and body(1), body(2), ... on up to useful_threads(threads) - 1 workers, at the
-/// same time; returns when all that began have returned. A body takes work items until
-/// none is left, must be right when it runs alone, and throws nothing. `expected_ns`: how long the
-/// whole work takes one thread, roughly; decides whether using workers and waking sleeping ones
-/// pays off. When workers delay callers, sharing is assumed to halve this time.
+/// same time; returns when all that began have returned. A body takes work items until none is
+/// left, must be right when it runs alone, and throws nothing. `expected_ns`: the rough time of the
+/// whole work on one thread; decides whether it pays to use workers and to wake sleeping ones. When
+/// workers delay callers, sharing is assumed to halve this time.
 void run_team(int threads, std::int64_t expected_ns, TeamBody body);
 
 /// Would workers join run_team with these arguments now? For work that has a simpler
 /// single-threaded form. Counts as a request for workers, as run_team does: requests in quick
 /// succession wake workers. threads = 0: default_threads(), which is only then determined.
-bool will_be_helped(int threads, std::int64_t expected_ns);
+bool workers_would_join(int threads, std::int64_t expected_ns);
 
-/// While such an object exists, will_be_helped in this thread only predicts: it neither counts as a
-/// request nor wakes workers. For reports of what a call is going to do.
-class OnlyAsking {
+/// While such an object exists, workers_would_join in this thread only predicts: it neither counts
+/// as a request nor wakes workers. For reports of what a call is going to do.
+class PredictOnly {
  public:
-  OnlyAsking();
-  ~OnlyAsking();
-  OnlyAsking(const OnlyAsking&) = delete;
-  OnlyAsking& operator=(const OnlyAsking&) = delete;
+  PredictOnly();
+  ~PredictOnly();
+  PredictOnly(const PredictOnly&) = delete;
+  PredictOnly& operator=(const PredictOnly&) = delete;
 
  private:
   bool before_;
@@ -77,7 +77,7 @@ class OnlyAsking {
 
 /// From now on large work uses workers at any cost, on any number of cores. For
 /// tests.
-void always_ask_workers();
+void always_use_workers();
 
 /// a * b * c, for estimates of work, saturated so that two of them can be added. Integers, so that
 /// the estimate raises no floating-point exception.

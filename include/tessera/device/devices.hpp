@@ -1,6 +1,6 @@
 // Device: where kernels run, as a value. "cpu" is the CPU engine, "checked" the same under the
 // checker, "cuda:0", "opencl:0" and "hip:0" (AMD) are accelerators by number. A Device is only a
-// name: whether it is there shows when it is used, or asked for by describe().
+// name; using it, or describe(), shows whether it exists.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +30,9 @@ class Device {
   /// "cpu", "checked", "cuda", "cuda:1", "OpenCL:0", "hip:0": in any case. Throws Error(argument).
   static Device parse(std::string_view text);
 
-  /// What set_default() was given, else what TESSERA_DEVICE in the environment says, else the CPU.
-  /// Throws Error(argument) where the variable is no device, Error(unavailable) where the device is
-  /// not there.
+  /// The device of set_default(), else that of the variable TESSERA_DEVICE, else the CPU. Throws
+  /// Error(argument) where the variable is no device, Error(unavailable) where the device is not
+  /// there.
   static Device get_default();
   /// For the whole process. Throws Error(unavailable) where it is not there.
   static void set_default(const Device& device);
@@ -42,7 +42,7 @@ class Device {
   constexpr int number() const { return number_; }
   constexpr bool operator==(const Device&) const = default;
 
-  /// Waits until all that was started on it is over. Throws Error(kernel), with the kernel's name,
+  /// Waits for everything that was started on it. Throws Error(kernel), with the kernel's name,
   /// where some of it failed, Error(unavailable) where the device is not there.
   void wait() const;
 

@@ -43,7 +43,7 @@ using GpuEntryOf =
                  kGridWords + words_for(sizeof(Kernel)) + (0 + ... + kGpuParam<Params>.words()))>,
              Kernel, Params...>;
 
-/// What a launch needs to know of it.
+/// Its properties that a launch needs.
 struct GpuKernel {
   const char* entry;  ///< typeid of a pointer to its GpuEntry
   int kernel_bytes;
@@ -65,7 +65,7 @@ struct GpuModule {
   std::span<const Code> targets;  ///< none: it could not be compiled
   std::string_view log;           ///< why
 };
-/// Before main(), or before the first kernel of it is started. The module lives as long as the
+/// Registers a module, before main() or before its first kernel starts. It must live as long as the
 /// program.
 bool add_gpu_module(const GpuModule& module);
 

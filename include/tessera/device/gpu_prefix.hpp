@@ -1,5 +1,5 @@
-// Included before everything else in GPU code that Clang makes (-include): what a device lacks of
-// the host's world. The options of that compile define __device__ and its kin.
+// Included before everything else in GPU code that Clang makes (-include): what headers of the host
+// expect and a device lacks. The options of that compile define __device__ and the like.
 #pragma once
 
 #if defined(__HIP__)
@@ -15,7 +15,7 @@ __device__ inline void* memset(void* to, int value, unsigned long bytes) {
 }
 
 #if defined(__SPIRV__)
-// Clang calls what <math.h> has, OpenCL has it under its own name.
+// Clang calls the functions of <math.h>; OpenCL has them under other names.
 extern "C" __device__ double _Z4erfcd(double);
 extern "C" __device__ inline double erfc(double x) { return _Z4erfcd(x); }
 #endif

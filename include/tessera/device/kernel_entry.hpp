@@ -1,7 +1,7 @@
-// Entries: how run() reaches a kernel that another compiler made. A file of kernels is compiled
-// once for each device; each of these passes registers one function for each kernel and its kinds
-// of arguments, before main() begins. run() finds it by names that are the same in every pass. What
-// an entry is given is plain, too: tensors as addresses and extents, other values by their address.
+// Entries: how run() reaches a kernel that another compiler compiled. A file of kernels is compiled
+// once for each device; before main() begins, each of these passes registers one function for each
+// kernel and its types of arguments. run() finds it by names that are the same in every pass.
+// Arguments are passed as plain data: tensors as addresses and extents, other values by address.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct GpuKernel;
 struct TensorArgument {
   DeviceAddress address;
   index_t extents[8] = {};
-  bool is_overwritten = false;  ///< the kernel reads nothing of what it held
+  bool is_overwritten = false;  ///< the kernel does not read its old elements
 };
 
 /// One launch.
@@ -43,7 +43,7 @@ KernelEntry find_kernel(const Device& device, const char* name, std::string_view
                         std::string_view arguments);
 /// The entry of every kernel whose code Clang makes (KernelCall::gpu).
 void start_compiled(const KernelCall& call);
-/// Makes the device ready, calls the entry, and remembers the kernel's name for what fails later.
+/// Prepares the device, calls the entry, and keeps the kernel's name for errors that appear later.
 void start_kernel(KernelEntry entry, KernelCall call);
 
 }  // namespace tessera::detail

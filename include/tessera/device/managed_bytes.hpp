@@ -1,6 +1,6 @@
 // ManagedBytes: bytes that may be in host memory and on several devices, and which copy of each of
-// them is the newest. It moves what is asked for and is not there yet, and nothing else. New bytes
-// are zero and nowhere: nothing is moved until they are written.
+// them is the newest. It copies only bytes that are requested where they are not up to date. New
+// bytes are zero and have no memory: they are not copied before they are written.
 //
 // The invariant: each byte is newest in at least one place, or still zero everywhere. Used by one
 // thread at a time.
@@ -27,7 +27,7 @@ struct ByteRange {
   bool operator==(const ByteRange&) const = default;
 };
 
-/// What a kernel is given of memory on a device: an address, or a handle and an offset.
+/// Memory on a device as a kernel gets it: an address, or a handle and an offset.
 struct DeviceAddress {
   void* base = nullptr;
   index_t offset = 0;  ///< bytes
@@ -35,7 +35,7 @@ struct DeviceAddress {
 
 class ManagedBytes {
  public:
-  /// Throws Error(resource) when the host has not that much memory, at the first use.
+  /// The first use throws Error(resource) if the host lacks the memory.
   explicit ManagedBytes(index_t bytes);
   ~ManagedBytes();
   ManagedBytes(const ManagedBytes&) = delete;
@@ -45,8 +45,8 @@ class ManagedBytes {
   /// Memory on `device` (the host's for cpu and checked), where the range holds the newest bytes if
   /// they are `needed`, else anything. Throws Error.
   DeviceAddress prepare(const Device& device, ByteRange range, bool needed);
-  /// The range was written on `device`, or will be by what was started there: what others hold of
-  /// it is old.
+  /// The range was written on `device`, or a kernel that was started there will write it: all other
+  /// copies are stale.
   void written(const Device& device, ByteRange range);
 
  private:

@@ -3,8 +3,8 @@
 // Vector<T> has one mode, ManagedMatrix<T> two. (Matrix is a view of matmul's, HostTensor stays in
 // host memory, "managed" is what CUDA calls memory that moves by itself.)
 //
-// A view that the host was given holds until the next run() that uses the tensor: ask again after
-// it. One thread at a time uses a tensor.
+// A host view is valid until the next run() that uses the tensor: get a new one afterwards. One
+// thread at a time uses a tensor.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@
 
 namespace tessera {
 
-/// Some neighbouring rows of a ManagedTensor (elements, of a Vector), which it keeps alive: for
-/// run(), or for the host. Of constant elements it is only read.
+/// Consecutive rows of a ManagedTensor (of a Vector: elements), as an argument of run() or for the
+/// host; keeps the elements alive. With constant elements it is read-only.
 template <class T, int Rank>
 class TESSERA_CHECKED_SYMBOL ManagedPart {
  public:
@@ -40,7 +40,7 @@ class TESSERA_CHECKED_SYMBOL ManagedPart {
     return out;
   }
 
-  /// Its newest elements, on the host. Waits for what is being computed. Throws Error.
+  /// Its newest elements in host memory; waits for the kernels that write them. Throws Error.
   auto read() const { return view<const T>(true); }
   /// The same, to be changed.
   auto write() const requires(!std::is_const_v<T>) {
@@ -58,7 +58,7 @@ class TESSERA_CHECKED_SYMBOL ManagedPart {
   /// The same elements, only to be read.
   ManagedPart<const T, Rank> constant() const { return {bytes_, first_, extents_}; }
 
-  /// Of run(): their bytes, and where they are.
+  /// For run(): the bytes of these elements.
   detail::ByteRange range() const {
     constexpr auto size_of = static_cast<index_t>(sizeof(T));
     return {first_ * size_of, (first_ + size()) * size_of};
@@ -110,7 +110,7 @@ class TESSERA_CHECKED_SYMBOL ManagedTensor {
     if (from.size() == 0) return;
     std::memcpy(overwrite().data(), from.data(), static_cast<std::size_t>(from.size()) * sizeof(T));
   }
-  /// What is moved from has no elements.
+  /// A tensor that was moved from has no elements.
   ManagedTensor(ManagedTensor&& other) : ManagedTensor() { swap(other); }
   ManagedTensor& operator=(ManagedTensor&& other) {
     ManagedTensor taken(std::move(other));
@@ -124,13 +124,13 @@ class TESSERA_CHECKED_SYMBOL ManagedTensor {
   const std::array<index_t, Rank>& extents() const { return extents_; }
   index_t size() const { return all().size(); }
 
-  /// Its newest elements as a view of host memory. Waits for what is being computed. Throws Error.
+  /// Its newest elements as a view of host memory; waits for kernels that write them. Throws Error.
   auto read() const { return all().read(); }
-  /// The same, to be changed: copies elsewhere are old from then on.
+  /// The same for writing: copies on devices are stale from then on.
   auto write() { return all().write(); }
   /// Elements that the host will write, each of them: nothing is moved for what they were.
   auto overwrite() { return all().overwrite(); }
-  /// The newest value of one element; see read(), which loops call once.
+  /// The newest value of one element; a loop should call read() once instead.
   template <class... I>
   T operator()(I... coordinates) const {
     static_assert(sizeof...(I) == Rank, "a ManagedTensor takes one coordinate for each mode");
@@ -138,10 +138,10 @@ class TESSERA_CHECKED_SYMBOL ManagedTensor {
   }
 
   /// Rows `first` to first + count (elements, of a Vector). Throws Error(shape) where there are
-  /// not so many.
+  /// fewer.
   auto part(index_t first, index_t count) { return part_of<T>(first, count); }
   auto part(index_t first, index_t count) const { return part_of<const T>(first, count); }
-  /// All of it.
+  /// All rows.
   auto all() { return ManagedPart<T, Rank>(bytes_, 0, extents_); }
   auto all() const { return ManagedPart<const T, Rank>(bytes_, 0, extents_); }
 

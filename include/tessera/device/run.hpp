@@ -23,8 +23,8 @@
 
 namespace tessera {
 
-/// An argument of run() of which the kernel writes every element and reads none: what it held is
-/// not moved.
+/// An argument of run() of which the kernel writes every element and reads none: its old elements
+/// are not copied.
 template <class T, int Rank>
 struct Overwritten {
   ManagedPart<T, Rank> part;
@@ -139,8 +139,8 @@ inline const bool kIsAdded = add_kernel(P == Pass::cuda      ? DeviceKind::cuda
                                         typeid(Kernel).name(), typeid(ParamNames<Params...>).name(),
                                         &CompiledKernel<P, Kernel, Params...>::call);
 
-/// One argument of run() while it runs: the memory on the device, made ready and, when the kernel
-/// was started, marked.
+/// One argument of run(): prepares its memory on the device, and marks it as written once the
+/// kernel has started.
 template <class T, int Rank>
 class TensorPack {
  public:
@@ -155,7 +155,7 @@ class TensorPack {
   void started(const Device& device) const {
     if constexpr (!std::is_const_v<T>) part_.bytes().written(device, part_.range());
   }
-  /// The kernel failed on the host; `began`: after it may have written.
+  /// The kernel failed on the host; `began`: it may have written before.
   void failed(const Device& device, bool began) const {
     if (began || !argument_.is_overwritten) started(device);
   }
@@ -222,7 +222,7 @@ void run_packed(const Device& device, Dim3 grid, Dim3 block, const Kernel& kerne
   using Compiled = CompiledKernel<P, Kernel, typename Packs::Param...>;
 #if defined(__HIP__)
   static_cast<void>(
-      &GpuEntryOf<Kernel, typename Packs::Param...>::tessera_gpu_entry);  // so that there is one
+      &GpuEntryOf<Kernel, typename Packs::Param...>::tessera_gpu_entry);  // instantiates it
 #else
   static_cast<void>(&kIsAdded<P, Kernel, typename Packs::Param...>);
 #endif
@@ -273,14 +273,14 @@ void run_packed(const Device& device, Dim3 grid, Dim3 block, const Kernel& kerne
 /// Throws Error: (argument) an impossible grid or block; (unavailable) the device is not there, or
 /// this program has no build of the kernel for it; (resource) no memory; (kernel) the kernel went
 /// wrong, here or at the next wait; (failed) what the device checked has found. Where nothing was
-/// started, all elements are what they were.
+/// started, all elements are unchanged.
 template <detail::Pass P = detail::kPass, class Kernel, class... Args>
 void run(const Device& device, Dim3 grid, Dim3 block, const Kernel& kernel, Args&&... arguments) {
   detail::run_packed<P>(device, grid, block, kernel, detail::pack(device, arguments)...);
 }
 
 /// C = A * B by a kernel that multiplies matrices, on the grid that it has for C. A is (M,K), B is
-/// (K,N), C is (M,N), a ManagedMatrix or rows of one each; what C held is not read.
+/// (K,N), C is (M,N), a ManagedMatrix or rows of one each; old elements of C are not read.
 template <detail::Pass P = detail::kPass, class Kernel, class A, class B, class C>
 requires requires { Kernel::grid(index_t{}, index_t{}); }
 void run(const Device& device, const Kernel& kernel, const A& a, const B& b, C&& c) {

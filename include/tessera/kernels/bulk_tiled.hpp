@@ -57,14 +57,14 @@ struct BulkRing<T, MN, K, Stages, Threads, Major::k> {
   static constexpr int width = 4, chunks = K / width;
   static constexpr int rows = Threads / chunks * width;  ///< that all threads transpose at once
   static constexpr int passes = MN / rows;               ///< 4 x 4 blocks of a thread
-  /// The loop along k has K steps, of which a block takes `each`: it begins to load at step
-  /// loads_at of them, and to store at step stores_at. The last access is before step `steps` of
-  /// the loop.
+  /// Each 4 x 4 block takes `each` of the K steps of the loop along k: its loads begin at step
+  /// loads_at of these, its stores at step stores_at. The last store is before step `steps` of the
+  /// loop.
   static constexpr int each = K / passes, loads_at = each < 16 ? 0 : 1;
   static constexpr int stores_at = each < 16 ? width - 1 : each / 2;
   static constexpr int steps = K - each + stores_at + width;
   static_assert(rows % 8 == 0, "bulk_tiled: the swizzle repeats after eight rows");
-  /// The part of a block that a thread has read and not written yet, and where its first block is.
+  /// Rows of a block that a thread has loaded and not yet stored; where its first block is.
   struct Rows {
     Vec<T, width> of[width];
     int chunk[width], row, col;
@@ -144,8 +144,8 @@ struct BulkTiled {
   static constexpr Dim3 grid(index_t M, index_t N) {
     return grid_of(name, ceil_div(N, S.bn), ceil_div(M, S.bm));
   }
-  /// Blocks that share a multiprocessor, and how many stages fit: of 227 KiB a block keeps some for
-  /// its gates and CUDA 1 KiB.
+  /// Resident blocks of a multiprocessor, and the stages that fit into its 227 KiB: a block also
+  /// needs memory for its gates, and 1 KiB for CUDA.
   static constexpr int resident = threads >= 256 ? 1 : 2;
   template <class T>
   static constexpr int stages_of() {

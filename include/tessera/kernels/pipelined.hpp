@@ -41,7 +41,7 @@ TESSERA_HD constexpr Sum widened(const T& value) {
   else return static_cast<Sum>(value);
 }
 
-/// Does every barrier have to be outside of branches, although all threads take them?
+/// Must barriers be outside of branches, even if all threads take the same branch?
 template <class Thread>
 constexpr bool barriers_stay_outside() {
   if constexpr (requires { std::remove_cvref_t<Thread>::barriers_stay_outside; })
@@ -189,7 +189,7 @@ struct Pipelined {
       }
       if (outside) advance(k);
     }
-    // Of few sums: what only the epilogue needs keeps no registers while tiles are multiplied.
+    // With few sums for each thread: values of the epilogue take no registers of the main loop.
     const auto late = [](int value) { return S.tm * S.tn <= 32 ? opaque(value) : value; };
     auto gC = tile<S.bm, S.bn>(C, late(at.row), late(at.col));  // (BM,BN), clipped at the edge
     store_by(gC, [&](const auto& out) {                         // skipped past the edge

@@ -85,7 +85,7 @@ struct WarpgroupTiled {
   static constexpr int sums = S.wm * S.wn + in_flight * 64 * wide;
   static_assert(sums <= 192 * kWarpgroupThreads,
                 "warpgroup: where threads add, they have at most 192 sums with those of two parts");
-  /// With very many sums, the producer warps, then four, release registers to the others.
+  /// With very many sums there are four producer warps, which release registers to the consumers.
   static constexpr bool lends = sums > 128 * kWarpgroupThreads;
   static constexpr int loaders = lends ? kWarpgroupThreads : kWarpSize;
   static constexpr int few = 40, many = 232;  ///< together those of a multiprocessor
@@ -289,7 +289,7 @@ struct WarpgroupTiled {
     return ranks;
   }();
 
-  /// Of the six products of planes, from the last digit on: the plane of A, and of B.
+  /// The six products of planes, the smallest first: the plane of A, and of B.
   static constexpr int kPlanePairs = 6, kPlanesOfA = 0x001012, kPlanesOfB = 0x010210;
 
   /// A cluster's tiles of C: which product's, and the number among those of that product.

@@ -53,7 +53,7 @@ struct Composer {
     LayoutBuilder out;
     for (int k = 0; k < last && (extent != 1 || out.pushed() == 0); ++k) {
       const index_t s = a.shape.leaf(k), d = checked_mul(sign, a.stride.leaf(k));
-      if (extent == 1) {  // goes nowhere; its stride is CuTe's, what is left of the step
+      if (extent == 1) {  // the stride has no effect; as in CuTe, what is left of the step
         if (s > 0) step = ceil_div(step, s);
         continue;
       }

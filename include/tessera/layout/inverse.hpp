@@ -26,8 +26,8 @@ constexpr Layout right_inverse(const Layout& layout) {
 
 /// l with l(a(i)) = i: left_inverse((4,8):(1,5)) is (5,8):(1,4). Modes of stride 0 are skipped:
 /// l(a(i)) is then the first of the coordinates with that index, left_inverse((2,3,4):(0,1,0)) is
-/// 3:2. Refused where moving modes give two coordinates one index, and where a stride is no
-/// multiple of the next smaller one. Needs known numbers unless there is a single mode.
+/// 3:2. Refused where modes of nonzero stride give two coordinates one index, and where a stride is
+/// no multiple of the next smaller one. Needs known numbers unless there is a single mode.
 constexpr Layout left_inverse(const Layout& layout) {
   const Layout rest = detail::complement_for({"left_inverse"}, layout, 1);  // refuses what overlaps
   const Layout a = coalesce(layout);

@@ -19,7 +19,7 @@ namespace refused {
 struct Call {
   const char* function;
   const Layout* a = nullptr;
-  const Layout* b = nullptr;  ///< none: a message about `a` says it all
+  const Layout* b = nullptr;  ///< null: the message is about `a` alone
 };
 
 [[noreturn]] void a_tuple_has_at_most_16_numbers(index_t count);

@@ -62,7 +62,7 @@ constexpr int exact_log2(index_t n) {
 /// The width of shared memory that a swizzle spreads over.
 enum class SwizzleMode { none, bytes_32, bytes_64, bytes_128 };
 
-/// The hardware's swizzles, in elements of `element_bytes`: 16-byte pieces are exchanged within
+/// The hardware's swizzles, in elements of `element_bytes`: 16-byte chunks are exchanged within
 /// rows of 32, 64 or 128 bytes.
 constexpr Swizzle make_swizzle(SwizzleMode mode, int element_bytes) {
   const int piece = 4 - exact_log2(detail::swizzled_element(element_bytes));
@@ -70,15 +70,15 @@ constexpr Swizzle make_swizzle(SwizzleMode mode, int element_bytes) {
                                    : Swizzle(static_cast<int>(mode), piece, 3);
 }
 
-/// For a row-major tile: pieces of `access_size` elements, rows of `row_size`; `num_rows` rows that
-/// are read together fall into different pieces.
+/// For a row-major tile: chunks of `access_size` elements, rows of `row_size`; `num_rows` rows that
+/// are read together use different chunks.
 constexpr Swizzle make_swizzle(index_t num_rows, index_t row_size, index_t access_size) {
   const int bits = exact_log2(num_rows), base = exact_log2(access_size);
   const int shift = exact_log2(row_size) - base;
   return Swizzle(bits, base, shift > bits ? shift : bits);
 }
 
-/// For ldmatrix: eight rows of `row_size` elements, each read in 16-byte pieces.
+/// For ldmatrix: eight rows of `row_size` elements, each read in 16-byte chunks.
 constexpr Swizzle make_ldmatrix_swizzle(index_t row_size, int element_bytes) {
   const index_t piece = index_t{16} >> exact_log2(detail::swizzled_element(element_bytes));
   // Rows shorter than 128 bytes share the banks: then fewer bits, taken from further up.

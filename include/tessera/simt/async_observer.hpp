@@ -36,7 +36,7 @@ class AsyncObserver {
   /// A copy reads the box, and writes it to one or several blocks.
   virtual void loads(int thread, const BulkMove& move, Here here) = 0;
   virtual void copies(int thread, int rank, int gate, const BulkMove& move, Here here) = 0;
-  /// False: it is impossible, and not to be executed.
+  /// Returns false if the copy is impossible and must not be executed.
   virtual bool stores(int thread, const BulkMove& move, Here here) = 0;
   virtual void commits_stores(int thread) = 0;
   /// All but the newest `pending` groups have been read and, unless `is_read`, stored.

@@ -9,16 +9,16 @@
 #include "tessera/core/here.hpp"
 #include "tessera/simt/dim3.hpp"
 #include "tessera/simt/distance_shuffles.hpp"
-#include "tessera/simt/gpu_words.hpp"
+#include "tessera/simt/gpu_builtins.hpp"
 
 #if defined(__HIP__)  // for GPUs alone
 
 namespace tessera {
 
-/// The context of a kernel with this block and so many lanes in a warp.
+/// The context of a kernel with this block and this warp size.
 template <Dim3 Block, int Warp>
 class GpuThread : public detail::DistanceShuffles<GpuThread<Block, Warp>> {
-  // Of arguments, so that only kernels that use warps need them.
+  // Depends on T, so that only kernels that use warps fail to compile without them.
   template <class T>
   static constexpr bool kHasWarpsFor = detail::kHasWarps && sizeof(T) > 0;
 

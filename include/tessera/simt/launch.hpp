@@ -4,7 +4,7 @@
 //   static constexpr Dim3 block;                its block size
 //   struct Shared { ... };                      its shared storage; or, for T = the element type
 //   template <class T> struct Shared { ... };   of the first argument
-//   static constexpr std::size_t stack_bytes;   the stack of a thread, if 64 KiB do not do (CPU)
+//   static constexpr std::size_t stack_bytes;   the stack of a thread, if it needs over 64 KiB
 //   static constexpr int warp = 64;             lanes of a warp as on AMD's CDNA GPUs (CPU)
 //   static constexpr Dim3 cluster;              blocks that run together (sm_90; simt/gate.hpp)
 // so that the launcher knows all sizes in advance.

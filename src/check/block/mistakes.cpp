@@ -66,8 +66,8 @@ void BlockRecorder::report_between(const std::pair<std::uint64_t, std::uint64_t>
   const auto* const variable = shared_variable_at(object.first);
   mistake.tensor = variable == nullptr ? "shared storage" : variable->name;
   mistake.detail = offset >= object.second
-                       ? cat(offset - object.second, " bytes behind the end of ", mistake.tensor)
-                       : cat("bytes of which the last lie behind the end of ", mistake.tensor);
+                       ? cat(offset - object.second, " bytes after the end of ", mistake.tensor)
+                       : cat("bytes of which the last are after the end of ", mistake.tensor);
   mistake.advice = "guard the access with the extent of the array";
   add_mistake(std::move(mistake));
 }
@@ -121,7 +121,7 @@ void BlockRecorder::report_away(int nearest, std::uint64_t address, Access acces
                          ? "shared storage"
                          : context_.launch.buffers[static_cast<std::size_t>(r.buffer)].name;
     mistake.detail = address >= r.end
-                         ? cat(address - r.end, " bytes behind the end of ", mistake.tensor)
+                         ? cat(address - r.end, " bytes after the end of ", mistake.tensor)
                          : cat(r.begin - address, " bytes before the start of ", mistake.tensor);
   }
   add_mistake(std::move(mistake));

@@ -12,7 +12,7 @@
 #include "matmul/ladder.hpp"
 #include "matmul/refusal.hpp"
 #include "matmul/waves.hpp"
-#include "places.hpp"
+#include "reachable.hpp"
 #include "tessera/matmul/cuda.hpp"
 
 namespace tessera::cuda {
@@ -115,7 +115,7 @@ Plan run_planned(std::string_view call, std::span<const GroupedProduct> products
 GroupedProduct placed(const Problem& p, const Product& product, const Stream& stream,
                       const void* bias) {
   if (p.M > 0 && p.N > 0)
-    tessera::detail::check_places(p, product.A, product.B, product.C, stream, bias);
+    tessera::detail::require_reachable_operands(p, product.A, product.B, product.C, stream, bias);
   return {p, product.A.data, product.B.data, product.C.data, bias};
 }
 

@@ -1,7 +1,7 @@
 // A matrix B that was packed once for many products on a GPU. See matmul/cuda.hpp.
 #include "ladder.hpp"
 #include "matmul/call.hpp"
-#include "places.hpp"
+#include "reachable.hpp"
 #include "tessera/kernels/pack_operand.hpp"
 #include "tessera/matmul/cuda.hpp"
 #include "tessera/matmul/matmul.hpp"
@@ -31,7 +31,7 @@ PackedMatrix::PackedMatrix(const ConstMatrix& B, const Stream& stream, PackedAs 
       DeviceBuffer(checked_bytes(extents, 2, static_cast<std::size_t>(element)), stream.device());
   view_.data = buffer_.data();
   const OnDevice on(stream.device());
-  tessera::detail::check_place("B", B.data, B.dtype, stream);
+  tessera::detail::require_reachable("B", B.data, B.dtype, stream);
   tessera::detail::cuda_calls().pack(B, as, buffer_.data(), stream);
 }
 

@@ -6,7 +6,7 @@
 #include "ladder.hpp"
 #include "matmul/call.hpp"
 #include "matmul/footprint.hpp"
-#include "places.hpp"
+#include "reachable.hpp"
 #include "tessera/matmul/cuda.hpp"
 #include "tessera/matmul/matmul.hpp"
 
@@ -27,7 +27,7 @@ void run_on_cuda(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, c
     if (p.M == 0 || p.N == 0) return;
     const cuda::OnDevice on(
         stream.device());  // querying a pointer creates a context on the current one
-    check_places(p, A, B, C, stream, bias);
+    require_reachable_operands(p, A, B, C, stream, bias);
     for (const auto& entry : cuda_ladder()) {
       if (entry.name == plan.algorithm)
         return entry.run(

@@ -112,7 +112,7 @@ check::detail::Elsewhere DeviceHeap::judge(std::uint64_t address) {
   if (address >= begin + block.bytes)
     return {What::wrong,
             check::Kind::out_of_bounds,
-            cat(address - begin - block.bytes, " bytes behind the end of ", what),
+            cat(address - begin - block.bytes, " bytes after the end of ", what),
             {}};
   if (block.freed.line > 0)
     return {What::wrong,

@@ -84,7 +84,7 @@ cudaError_t check_side(const char* call, const char* side, const void* at, std::
         cat(call, ": the ", side, " is no memory that was allocated",
             before == nullptr ? std::string()
                               : cat("; it lies ", number(at) - before->end(),
-                                    " bytes behind the end of ", DeviceMemory::name_of(*before))),
+                                    " bytes after the end of ", DeviceMemory::name_of(*before))),
         "give it a pointer of cudaMalloc");
   }
   if (found->freed)

@@ -319,7 +319,7 @@ void Program::end(const Crash& crash) {
   if (crash.is_access && near != nullptr &&
       memory.contains(reinterpret_cast<const void*>(crash.address))) {
     kind = crash.in_kernel ? Kind::out_of_bounds : Kind::host_memory;
-    problem += cat(", ", crash.address - near->end(), " bytes behind the end of ",
+    problem += cat(", ", crash.address - near->end(), " bytes after the end of ",
                    DeviceMemory::name_of(*near));
     hint = "guard the access with the extent of the memory";
   }

@@ -144,7 +144,7 @@ std::string BlockScheduler::State::missing_text() const {
       if (++count <= 4) lanes += cat(count == 1 ? "" : ", ", lane);
     }
     return cat("; of the lanes that the mask names, ", lanes, count > 4 ? ", ..." : "", " of warp ",
-               thread >> warp_shift, count == 1 ? " does" : " do", " not come");
+               thread >> warp_shift, count == 1 ? " does" : " do", " not arrive");
   }
   for (std::size_t id = 0; id < named.size(); ++id) {
     if (named[id].threads.empty()) continue;

@@ -56,7 +56,7 @@ struct NamedBarrier {
   int count = 0;  ///< threads that it waits for
   std::vector<int> threads;
   std::vector<int> waiting;  ///< of these: the others have only arrived
-  unsigned met = 0;          ///< so many times
+  unsigned met = 0;          ///< how often it was passed
 };
 
 struct Wait {
@@ -73,13 +73,13 @@ struct GateWait {
   unsigned phase = 0;
 };
 
-/// Equal addresses of the texts, which nearly always holds for one barrier.
+/// Compares the addresses of the texts: equal at one barrier but for rare cases.
 inline bool identical(const Wait& a, const char* name, const Here& here) {
   return a.where.file == here.file && a.where.line == here.line && a.where.column == here.column &&
          a.name == name;
 }
 
-/// Of the storage of a warp, for each lane.
+/// Bytes of each lane in the storage of its warp.
 inline constexpr std::size_t kSlotBytes = 16;
 
 struct AlignedBytes {
@@ -245,7 +245,7 @@ struct BlockScheduler::State {
   /// Describes where the threads of the other blocks wait.
   std::string others_places() const;
 
-  // ---- meetings.cpp ----
+  // ---- partial_barriers.cpp ----
 
   /// Ends the block for an invalid use of a verb.
   [[noreturn]] void misused(int thread, const Here& here, const std::string& problem,

@@ -5,6 +5,6 @@
 namespace tessera::puzzle {
 
 /// Is the sandbox active? The program calls this, which links it in.
-bool is_caged();
+bool is_sandboxed();
 
 }  // namespace tessera::puzzle

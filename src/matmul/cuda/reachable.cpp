@@ -1,5 +1,5 @@
-// See places.hpp.
-#include "places.hpp"
+// See reachable.hpp.
+#include "reachable.hpp"
 
 #include <cstdint>
 
@@ -9,7 +9,8 @@
 namespace tessera::detail {
 
 /// Refuses what a kernel on the stream's device could not read.
-void check_place(std::string_view name, const void* data, DType dtype, const cuda::Stream& stream) {
+void require_reachable(std::string_view name, const void* data, DType dtype,
+                       const cuda::Stream& stream) {
   const auto beyond =
       reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(size_of(dtype));
   if (beyond != 0)
@@ -27,15 +28,15 @@ void check_place(std::string_view name, const void* data, DType dtype, const cud
                 "copy it, or use a stream of its device");
 }
 
-void check_places(const Problem& p, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
-                  const cuda::Stream& stream, const void* bias) {
+void require_reachable_operands(const Problem& p, const ConstMatrix& A, const ConstMatrix& B,
+                                const Matrix& C, const cuda::Stream& stream, const void* bias) {
   if (p.K > 0 && p.alpha != 0) {
-    check_place("A", A.data, A.dtype, stream);
-    check_place("B", B.data, B.dtype, stream);
+    require_reachable("A", A.data, A.dtype, stream);
+    require_reachable("B", B.data, B.dtype, stream);
   }
-  check_place("C", C.data, C.dtype, stream);
+  require_reachable("C", C.data, C.dtype, stream);
   if (p.epilogue.bias != Bias::none)
-    check_place("bias", bias, size_of(p.out) < 4 ? DType::f32 : p.out, stream);
+    require_reachable("bias", bias, size_of(p.out) < 4 ? DType::f32 : p.out, stream);
 }
 
 }  // namespace tessera::detail

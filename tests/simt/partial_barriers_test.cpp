@@ -105,9 +105,9 @@ std::string wrong_mask(unsigned mask, int come, int threads = 32) {
 TEST(Masks, LanesThatNeverComeAreNamed) {
   EXPECT_THAT(wrong_mask(0xff, 6),
               AllOf(HasSubstr("wait at"), HasSubstr("for the lanes of mask 0xff"),
-                    HasSubstr("of the lanes that the mask names, 6, 7 of warp 0 do not come")));
+                    HasSubstr("of the lanes that the mask names, 6, 7 of warp 0 do not arrive")));
   EXPECT_THAT(wrong_mask(0xff, 9), AllOf(HasSubstr("thread (8,0,0): a lane is not in the mask"),
-                                         HasSubstr("meetings_test.cpp:")));
+                                         HasSubstr("partial_barriers_test.cpp:")));
   EXPECT_THAT(wrong_mask(0xffffffffu, 8, 8),
               AllOf(HasSubstr("a mask names lanes that warp 0 does not have"), HasSubstr("8 lanes"),
                     HasSubstr("lane 31")));

@@ -72,7 +72,7 @@ void BlockScheduler::State::require_whole_warps(int id, const NamedBarrier& barr
     if (came[warp] == 0 || came[warp] == lanes) continue;
     misused(barrier.threads.back(), here, cat("barrier ", id, " is met by a part of warp ", warp),
             cat("all of its ", lanes, " lanes"), cat(came[warp]),
-            "a named barrier takes whole warps: let all lanes of a warp come, or none");
+            "a named barrier takes whole warps: let all lanes of a warp arrive, or none");
   }
 }
 
@@ -198,7 +198,7 @@ void BlockScheduler::collect(int thread, Collective& mine, Here here) {
   if ((mine.mask >> (thread - first) & 1) == 0)
     s.misused(thread, here, "a lane is not in the mask that it gives",
               cat("a mask with lane ", thread - first), cat("mask ", mine.mask),
-              "let only the lanes of the mask come here");
+              "let only the lanes of the mask reach this line");
   if (s.collective.empty()) s.collective.resize(static_cast<std::size_t>(s.threads));
   const Wait wait{here, mine.verb};
   s.wait[static_cast<std::size_t>(thread)] = &wait;

@@ -10,10 +10,11 @@ namespace tessera::detail {
 
 /// Throws Error(argument) for host memory, memory of another device, and addresses that are no
 /// multiple of their element's size. Matrices that a product does not read may be anywhere.
-void check_places(const Problem& p, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
-                  const cuda::Stream& stream, const void* bias);
+void require_reachable_operands(const Problem& p, const ConstMatrix& A, const ConstMatrix& B,
+                                const Matrix& C, const cuda::Stream& stream, const void* bias);
 
 /// The same for one of them, which is read.
-void check_place(std::string_view name, const void* data, DType dtype, const cuda::Stream& stream);
+void require_reachable(std::string_view name, const void* data, DType dtype,
+                       const cuda::Stream& stream);
 
 }  // namespace tessera::detail

@@ -1,5 +1,5 @@
-// Limits of memory and of files, and Landlock where the kernel has it: see cage.hpp.
-#include "cage.hpp"
+// Limits of memory and of files, and Landlock where the kernel has it: see sandbox.hpp.
+#include "sandbox.hpp"
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -22,7 +22,7 @@ namespace tessera::puzzle {
 
 namespace {
 
-bool caged = false;
+bool is_active = false;
 
 void limit(int what, rlim_t most) {
   const rlimit both{most, most};
@@ -58,7 +58,7 @@ void allow_writing_only_in(const char*) {}
 #endif
 
 /// Runs before the static objects of the learner's file.
-[[gnu::constructor(101)]] void close_cage() {
+[[gnu::constructor(101)]] void enter_sandbox() {
   const char* const folder = std::getenv(kFolderVariable);
   if (folder == nullptr) return;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -68,11 +68,11 @@ void allow_writing_only_in(const char*) {}
   limit(RLIMIT_FSIZE, kMostFileBytes);
   std::signal(SIGXFSZ, SIG_IGN);  // output beyond the limit is lost, and the program continues
   allow_writing_only_in(folder);
-  caged = true;
+  is_active = true;
 }
 
 }  // namespace
 
-bool is_caged() { return caged; }
+bool is_sandboxed() { return is_active; }
 
 }  // namespace tessera::puzzle

@@ -1,5 +1,5 @@
-// What Clang's GPU code for OpenCL (SPIR-V) and for AMD spells differently: where a thread is,
-// barriers, the exchange of a warp. Called by GpuThread only; the rest of the code is common.
+// The built-ins of Clang's GPU code that differ between OpenCL (SPIR-V) and AMD: thread indices,
+// barriers, warp exchanges. Called by GpuThread only; the rest of the code is common.
 #pragma once
 
 #include "tessera/core/config.hpp"
