@@ -1,5 +1,5 @@
-"""What a cubin says of its kernels, without a tool of CUDA's toolkit: registers and bytes of the stack of a thread, bytes of code, and
-of static shared memory of a block. The format is ELF of 64 bits with attributes in sections .nv.info; cuobjdump -res-usage prints the same.
+"""Reads what the kernels of a cubin need, without CUDA's toolkit: registers and stack bytes of a thread, bytes of code, bytes of static
+shared memory of a block. The format is ELF of 64 bits with attributes in sections .nv.info; cuobjdump -res-usage prints the same.
 """
 import struct
 

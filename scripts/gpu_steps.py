@@ -1,4 +1,4 @@
-"""The steps of scripts/gpu, the most valuable first: what each runs, for how long at most, and what it must say to be believed."""
+"""The steps of scripts/gpu, the most valuable first: what each runs, its time limit, and the output that counts as success."""
 import contextlib
 import ctypes
 import dataclasses

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the tests of cuda_test for scripts/gpu: most of the time the CPU computes what is expected, so several processes run at the same
+"""Runs the tests of cuda_test for scripts/gpu: the CPU computes expected results most of the time, so several processes run at the same
 time, each a part of the tests. Tests that measure times or cause faults then have the GPU to themselves. Prints what each process said;
 ends with the first exit code that is not 0.
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What Nsight Compute and compute-sanitizer say of the ladder's kernels and of single accesses; docs/report.md has the counters.
+"""Measures the ladder's kernels and single accesses with Nsight Compute and compute-sanitizer; docs/report.md has the counters.
 
     scripts/gpu_truth.py OUT.json [--tessera build/cuda/bin/tessera]
     scripts/gpu_truth.py --explain FILE.json    names again why such a file's numbers may differ from the checker's; no GPU
 
 The first needs a GPU, ncu, nvcc, and for the verdicts compute-sanitizer; scripts/gpu starts it. tests/check/gpu_truth_test compares the
-file with what the checker counts, so names and numbers are taken as they come: what the tools did not say is an error. The file, in part:
+file with what the checker counts, so names and numbers are those of the tools, and a missing one is an error. The file, in part:
 
     {"device": "NVIDIA H200", "capability": 90, "date": "2027-01-31", "tools": {"ncu": "2025.3", "compute-sanitizer": "2025.3"},
      "kernels": [{"kernel": "tiled", "dtype": "f32", "m": 64, "n": 64, "k": 64, "tile": "16x16x16",

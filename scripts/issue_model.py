@@ -6,8 +6,8 @@ in each clock. A multiply-add has two clocks for its reads, so that the next one
 `.reuse` is kept for the next instructions that read the same register in the same place, which then read no bank.
 
 Two warps share a scheduler. Each issues the eight instructions of a line of code, then the other one does, and kept operands are lost.
-A bank that stays behind for a few instructions costs a clock, and so does a part of the lines of a loop that the near cache of
-instructions cannot hold. A lone warp waits only at the end of its loop. What is counted is the clocks of the main loop, where tiles are
+A bank that stays behind for a few instructions costs a clock, and so does a part of the lines of a loop that exceed the L0 cache
+of instructions. A lone warp waits only at the end of its loop. What is counted is the clocks of the main loop, where tiles are
 whole, for each of its multiply-adds. The model leaves out memory and barriers: it holds for kernels that hide both.
 
     scripts/issue_model.py                      every tile of the kernels of build/cuda

@@ -1,4 +1,4 @@
-"""The names of the ladder's kernels, from its list: KERNELS are all, STEPS the first, each one idea further than the one before."""
+"""The names of the ladder's kernels, from its list: KERNELS are all, STEPS the first ones, each with one more idea."""
 import pathlib
 import re
 

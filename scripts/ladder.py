@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/ladder.md from committed files: the ladder on a GPU, f32, what each step does less of, and how fast it was.
+"""Writes docs/ladder.md from committed files: the ladder on a GPU, f32, what each step saves, and its speed.
 
     scripts/ladder.py              writes the page again
     scripts/ladder.py --check      fails where the page does not show its files

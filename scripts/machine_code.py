@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What nvcc made of the ladder's f32 kernels for sm_90a: registers, threads, and what a thread executes on its way around the main
-loop. Reads build/cuda/machine_code, where the build left it, and writes bench/results/gpu/ladder-machine-code.json, which
+"""What nvcc made of the ladder's f32 kernels for sm_90a: registers, threads, and the instructions of a thread in one iteration of the
+main loop. Reads build/cuda/machine_code, where the build left it, and writes bench/results/gpu/ladder-machine-code.json, which
 scripts/ladder.py shows. Needs nvcc and nvdisasm (disassembler() says where it is looked for); no GPU.
 
     scripts/machine_code.py [--build build/cuda]

@@ -111,7 +111,7 @@ _FORMS = {"Swizzle": inspect.signature(lambda bits, base, shift: None), "Swizzle
 
 
 def bound(call: str, given: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
-    """The arguments of a compiled class in the order of its form; TypeError where there are more or fewer, or others."""
+    """The arguments of a compiled class in the order of its signature; TypeError where there are more or fewer, or others."""
     try:
         found = _FORMS[call].bind(*given, **named)
     except TypeError as error:

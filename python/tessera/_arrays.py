@@ -40,8 +40,8 @@ def operand_dtypes(prefix=""):
 
 
 def widened(a, b, dtype):
-    """(a, b, dtype of the result), where both arrays are of f8 as copies in bfloat16, which holds all their numbers exactly: no
-    algorithm multiplies bytes of floating numbers. The result is float32 unless said. All else as it is."""
+    """(a, b, dtype of the result). Two arrays of f8 become copies in bfloat16, which is exact, because no algorithm multiplies f8; their
+    result is float32 unless dtype says otherwise. Other arrays are returned unchanged."""
     if not all(str(getattr(each, "dtype", "")).removeprefix("torch.") in _F8 for each in (a, b)):
         return a, b, dtype
     def wide(array):
@@ -106,7 +106,7 @@ def in_numpy(array, name, call):
 
 
 def empty_like(array, shape, dtype, device):
-    """Memory for a product of `array`, which is on `device`; finish() makes of it what the caller gets."""
+    """Memory for a product of `array`, which is on `device`; finish() turns it into the caller's array."""
     kind = kind_of(array)
     if device != "cpu" and kind not in ("torch", "cupy", "namespace"):
         what, instead = {"jax": ("an array of JAX", "call tessera.jax.matmul, or give out")}.get(

@@ -34,7 +34,7 @@ def _left_and_right(a, b, transpose_a, transpose_b):
 
 
 def _widened(a, b, dtype, out):
-    """What _arrays.widened() gives, of operands that are checked: a copy would hide errors."""
+    """_arrays.widened() of operands that are checked first: a copy would hide errors."""
     _check(a, "a")
     _check(b, "b")
     wide_a, wide_b, wide = _arrays.widened(a, b, dtype)
@@ -101,7 +101,7 @@ def matmul(a, b, /, *, out=None, transpose_a=False, transpose_b=False, alpha=1.0
 
 def plan(a, b, /, *, out=None, transpose_a=False, transpose_b=False, alpha=1.0, beta=None, c=None, bias=None,
          activation=None, dtype=None, algorithm="auto", tile=None, device=None, threads=None, arithmetic="chain") -> Plan:
-    """What matmul decides for these arguments, and why: checks them and multiplies nothing. Returns a Plan, which print() shows."""
+    """The plan of matmul for these arguments, with its reasons: checks them and multiplies nothing. Returns a Plan, which print() shows."""
     a, b, dtype = _widened(a, b, dtype, out)
     left, right = _left_and_right(a, b, transpose_a, transpose_b)
     options = _options(alpha, beta, c, out, activation, algorithm, tile, threads, arithmetic)

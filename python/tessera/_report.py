@@ -81,7 +81,7 @@ class Check(Report):
 
     @property
     def counters(self) -> dict[str, int]:
-        """How often what happened, in warps."""
+        """Numbers of events, counted for each warp; docs/report.md lists them."""
         return self.to_dict()["counters"]["total"]
 
 

@@ -202,7 +202,7 @@ def _turned(x, transposed):
 
 
 def _reference(a, b, *bias, transpose_a, transpose_b, dtype, **_):
-    """What has the type that the product has, in the framework's own words: where it is sharded, along which axes it varies."""
+    """A value of the product's type as JAX describes it: how it is sharded, along which axes of the mesh it varies."""
     c = jnp.matmul(_turned(a, transpose_a), _turned(b, transpose_b), preferred_element_type=dtype).astype(dtype)
     return functools.reduce(lambda c, each: c + each.astype(dtype), bias, c)
 

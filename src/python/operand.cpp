@@ -134,9 +134,8 @@ nb::object capsule_of(nb::handle array, Access access) {
 }
 
 bool is_numpy(nb::handle array) {
-  static PyObject* const ndarray = nb::object(nb::module_::import_("numpy").attr("ndarray"))
-                                       .release()
-                                       .ptr();  // kept until the process ends
+  static PyObject* const ndarray =  // never freed
+      nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
   return PyObject_TypeCheck(array.ptr(), reinterpret_cast<PyTypeObject*>(ndarray)) != 0;
 }
 

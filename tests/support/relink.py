@@ -11,12 +11,13 @@ def run(*words, **named):
 
 
 def entries(build):
-    """(which source, its object, its macros and the files compiled with it, the command that compiles it) of each source. Generated ones are in the build folder."""
+    """(which source, its file, its object, its macros and the files compiled with it, the command that compiles it) of each source. Generated
+    ones are in the build folder."""
     for each in json.loads((build / "compile_commands.json").read_text()):
         words = shlex.split(each["command"])
         file = each["file"]
         source = file[file.rindex("/src/"):] if "/src/" in file else file
-        yield source, build / words[words.index("-o") + 1], {word for word in words if word.startswith("-D")} | together(file), each["command"]
+        yield source, file, build / words[words.index("-o") + 1], {word for word in words if word.startswith("-D")} | together(file), each["command"]
 
 
 def together(file):
@@ -28,19 +29,21 @@ def together(file):
 
 def linked(build, tested, *targets):
     """Makes the targets in `build`, which is configured for Ninja; returns the sources that had to be compiled. Raises RuntimeError."""
-    there = {source: (file, macros) for source, file, macros, _ in entries(tested)}
-    compiled = []
-    for source, file, macros, command in entries(build):
-        file.parent.mkdir(parents=True, exist_ok=True)
+    there = {source: (made, macros) for source, _, made, macros, _ in entries(tested)}
+    compiled, reused = [], set()
+    for source, file, made, macros, command in entries(build):
+        made.parent.mkdir(parents=True, exist_ok=True)
         known, with_macros = there.get(source, (None, None))
         if known is not None and with_macros == macros and known.exists():
-            file.unlink(missing_ok=True)
-            file.symlink_to(known.resolve())
+            made.unlink(missing_ok=True)
+            made.symlink_to(known.resolve())
+            reused.add(file)
         else:
             compiled.append(source)
             execute(command, build)
     for command in run("ninja", "-C", build, "-t", "commands", *targets).stdout.splitlines():
-        if " -c " not in command and not command.startswith("ninja:"):
+        # What generates a source, such as GPU code, is not needed either where its object is there.
+        if " -c " not in command and not command.startswith("ninja:") and reused.isdisjoint(shlex.split(command)):
             execute(command, build)
     return compiled
 
