@@ -126,7 +126,7 @@ void take_gram(product::MultiplyRequest& request) {
   request.transpose_b = !request.transpose_a;
 }
 
-int run_multiply(const shell::Context& context, const product::MultiplyRequest& request) {
+int run_multiply(const shell::Context& context, product::MultiplyRequest request) {
   const auto check = [&] {
     check_request(context, request);
     if (request.selects()) product::check_selection(request);
@@ -138,6 +138,7 @@ int run_multiply(const shell::Context& context, const product::MultiplyRequest& 
       .overwrite = request.force ? Overwrite::replace : Overwrite::refuse};
   // refused now, not after hours of work
   if (!request.dry_run) check_output(request.output, write);
+  if (request.memory == 0) request.memory = product::default_limit(request);
   if (request.selects() && request.memory == 0) return product::multiply_selected(context, request);
   if (request.memory > 0) return product::multiply_in_memory(context, request);
   const product::Operands in = product::read_operands(context, request);

@@ -54,6 +54,8 @@ void take_files(const PlanRequest& request, scale::Request& out) {
                 fmt::format("A ({}) has {} columns but B ({}) has {} rows", request.files[0],
                             a.cols(), request.files[1], b.rows()));
   out.shape = {a.rows(), b.cols(), a.cols()};
+  out.symmetric =
+      request.files[0] == request.files[1] && request.transpose_a != request.transpose_b;
   const bool bytes = is_byte(a.dtype()) && is_byte(b.dtype());
   const DType type = request.dtype.empty() ? product::product_type(a.dtype(), b.dtype())
                                            : parse_dtype(request.dtype);

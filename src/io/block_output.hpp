@@ -21,8 +21,9 @@ class BlockOutput {
   /// Writes a block whose first element is at (row, col); the elements of each of its rows are
   /// contiguous.
   void write(const Array& block, index_t row, index_t col);
-  /// checksum() of a block as stored in the file, row after row.
-  std::uint64_t checksum_of(index_t row, index_t col, index_t rows, index_t cols) const;
+  /// checksum() of a block as stored in the file, row after row, continued from those before.
+  std::uint64_t checksum_of(index_t row, index_t col, index_t rows, index_t cols,
+                            std::uint64_t before) const;
   void flush() { file_.flush(); }
   /// Renames the file to its final name; the caller has written every element.
   void commit() { file_.commit(); }

@@ -23,6 +23,10 @@ constexpr index_t kRowsTogether = 16;
 /// Rows that are side by side in memory, as in a transposed block, are compared together; one work
 /// item reads long contiguous runs.
 constexpr index_t kSideBySide = 64, kLongLine = 512;
+/// Entries that are sorted rather than divided once more.
+constexpr index_t kFew = 8;
+/// Far more than divisions of random entries; more would take long in the worst order.
+constexpr int kMostRounds = 40;
 /// Elements between the rows of a transposed copy.
 constexpr index_t kPadding = 16;
 
@@ -39,6 +43,36 @@ bool is_better(const Candidate<T, Column>& a, const Candidate<T, Column>& b) {
   return (a.value > b.value) | ((a.value == b.value) & (a.column < b.column));
 }
 
+/// The `k` best of `count` entries, the last of them at k - 1: std::nth_element, but without a branch
+/// for each entry, which no processor predicts.
+template <class T, class Column>
+void move_best_to_front(Candidate<T, Column>* entries, index_t count, index_t k) {
+  using Entry = Candidate<T, Column>;
+  index_t low = 0, high = count;  // the entry of place k - 1 is in [low, high)
+  for (int round = 0; high - low > kFew && round < kMostRounds; ++round) {
+    Entry *const a = entries + low, *const b = entries + low + (high - low) / 2,
+                *const c = entries + high - 1;
+    Entry* const middle =
+        is_better(*a, *b) ? (is_better(*b, *c) ? b : is_better(*a, *c) ? c : a)
+                          : (is_better(*a, *c) ? a : is_better(*b, *c) ? c : b);
+    std::swap(*middle, *c);
+    const Entry pivot = *c;
+    Entry* better = a;
+    for (Entry* each = a; each < c; ++each) {
+      const Entry now = *each;
+      *each = *better;
+      *better = now;
+      better += static_cast<index_t>(is_better(now, pivot));
+    }
+    std::swap(*better, *c);
+    const index_t place = better - entries;
+    if (place == k - 1) return;
+    if (place < k - 1) low = place + 1;
+    else high = place;
+  }
+  std::sort(entries + low, entries + high, is_better<T, Column>);
+}
+
 template <class T, class Column>
 class Row {
  public:
@@ -50,54 +84,67 @@ class Row {
     const index_t most = 2 * k + kTogether;
     index_t j = 0;
     for (; j < count && !has_bar_; ++j) {
-      if (values[j] != values[j]) keep_nan(values[j], column + j, k);
-      else kept_.push_back({values[j], static_cast<Column>(column + j)});
-      if (size() == most) keep_best(k);
+      if (values[j] != values[j]) {
+        keep_nan(values[j], column + j, k);
+        continue;
+      }
+      room_for(1)[0] = {values[j], static_cast<Column>(column + j)};
+      if (++size_ == most) keep_best(k);
     }
     for (; j < count; j += kTogether) {
       const index_t end = std::min(j + kTogether, count);
       if (!any_reaches_bar(values, j, end)) continue;
       // Whether an entry passes is hard to predict: each is written, and stays if it does.
-      index_t at = size();
-      kept_.resize(static_cast<std::size_t>(at + kTogether));
+      const Entry bar = bar_;
+      Entry* const first = room_for(kTogether);
+      Entry* next = first;
       for (index_t each = j; each < end; ++each) {
         const Entry now{values[each], static_cast<Column>(column + each)};
-        kept_[static_cast<std::size_t>(at)] = now;
-        at += static_cast<index_t>(is_better(now, bar_));
+        *next = now;
+        next += static_cast<index_t>(is_better(now, bar));
       }
-      kept_.resize(static_cast<std::size_t>(at));
-      if (at + kTogether > most) keep_best(k);
+      size_ += next - first;
+      if (size_ + kTogether > most) keep_best(k);
     }
   }
 
   void take_above(const T* values, index_t count, index_t column, double threshold) {
     for (index_t j = 0; j < count; ++j)
-      if (static_cast<double>(values[j]) > threshold)
-        kept_.push_back({values[j], static_cast<Column>(column + j)});
+      if (static_cast<double>(values[j]) > threshold) {
+        room_for(1)[0] = {values[j], static_cast<Column>(column + j)};
+        ++size_;
+      }
   }
 
   /// In the order of the result.
   const std::vector<Entry>& sorted(const std::optional<index_t>& k) {
+    if (k && size_ > *k) keep_best(*k);
+    kept_.resize(static_cast<std::size_t>(size_));
     if (!k) {
       std::sort(kept_.begin(), kept_.end(),
                 [](const auto& a, const auto& b) { return a.column < b.column; });
       return kept_;
     }
-    if (size() > *k) keep_best(*k);
     std::sort(kept_.begin(), kept_.end(), is_better<T, Column>);
     std::sort(nans_.begin(), nans_.end(),
               [](const auto& a, const auto& b) { return a.column < b.column; });
-    for (std::size_t i = 0; size() < *k && i < nans_.size(); ++i) kept_.push_back(nans_[i]);
+    for (std::size_t i = 0; i < nans_.size() && static_cast<index_t>(kept_.size()) < *k; ++i)
+      kept_.push_back(nans_[i]);
     return kept_;
   }
   bool has_bar() const { return has_bar_; }
   T bar() const { return bar_.value; }
   index_t count(const std::optional<index_t>& k) const {
-    return k ? std::min(*k, size() + static_cast<index_t>(nans_.size())) : size();
+    return k ? std::min(*k, size_ + static_cast<index_t>(nans_.size())) : size_;
   }
 
  private:
-  index_t size() const { return static_cast<index_t>(kept_.size()); }
+  /// Behind the candidates, memory for `count` more.
+  Entry* room_for(index_t count) {
+    const auto needed = static_cast<std::size_t>(size_ + count);
+    if (needed > kept_.size()) kept_.resize(std::max(needed, 2 * kept_.size()));
+    return kept_.data() + size_;
+  }
 
   static bool any_reaches(const T* values, index_t count, T bar) {
     int any = 0;
@@ -111,9 +158,9 @@ class Row {
   }
 
   void keep_best(index_t k) {
-    std::nth_element(kept_.begin(), kept_.begin() + (k - 1), kept_.end(), is_better<T, Column>);
-    kept_.resize(static_cast<std::size_t>(k));
-    bar_ = kept_.back();
+    move_best_to_front(kept_.data(), size_, k);
+    size_ = k;
+    bar_ = kept_[static_cast<std::size_t>(k - 1)];
     has_bar_ = true;
     nans_.clear();
   }
@@ -128,6 +175,7 @@ class Row {
   }
 
   std::vector<Entry> kept_, nans_;
+  index_t size_ = 0;  ///< of the candidates at the beginning of kept_
   Entry bar_{};
   bool has_bar_ = false;
 };

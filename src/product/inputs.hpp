@@ -24,6 +24,12 @@ struct MultiplyRequest {
   bool selects() const { return top || above; }
 };
 
+/// Is one file multiplied by its transpose, and nothing added?
+inline bool is_gram(const MultiplyRequest& request) {
+  return request.a == request.b && request.a != "-" &&
+         request.transpose_a != request.transpose_b && request.beta.value_or(0) == 0;
+}
+
 struct Operands {
   Array a, b, c0;  // of the product's type, a and b perhaps bytes; c0 is empty if beta is 0
   DType type = DType::f32;

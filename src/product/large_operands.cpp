@@ -63,6 +63,7 @@ LargeOperands open_operands(const MultiplyRequest& request) {
   const bool as_f8 = type == out.natural && type != product_type(a, b);
   if (as_f8 || multiplied_as_bytes(request, a, b, type)) out.types.in_a = a, out.types.in_b = b;
   out.types.a = a, out.types.b = b;
+  out.symmetric = is_gram(request) && out.types.in_a == out.types.in_b;
   if (request.c.empty()) return out;
   out.c0.emplace(opened_matrix(request.c, "C0", out.a.rows() == 1, request));
   if (out.c0->rows() != out.a.rows() || out.c0->cols() != out.b.cols()) {
@@ -137,7 +138,7 @@ nlohmann::ordered_json question_of(const MultiplyRequest& request, const LargeOp
       {"type", name(in.types.out)},
       {"alpha and beta", {cat(plan.problem.alpha), cat(plan.problem.beta)}},
       {"algorithm", cat(plan.algorithm, " ", to_string(plan.tile))},
-      {"blocks", {scale::name(s.resident), s.block_m, s.block_n, s.depth}},
+      {"blocks", {scale::name(s.resident), s.block_m, s.block_n, s.depth, s.symmetric}},
       {"version", shell::version_text().substr(0, shell::version_text().find('\n'))}};
   // Sums of bf16 are rounded as the instructions do it.
   if (in.types.in_a == DType::bf16) out["processor"] = shell::instruction_sets();
@@ -163,6 +164,7 @@ scale::Request scale_request(const LargeOperands& in, const Plan& plan, index_t 
   out.types = in.types;
   out.memory = memory - kept;
   out.reads_c0 = in.c0.has_value();
+  out.symmetric = in.symmetric;
   // Kernels of the ladder compute each chain in one call; integers need no chains.
   if (plan.algorithm != "packed" && in.types.in_a != DType::i32) out.chains = scale::Chains::whole;
   return out;

@@ -16,6 +16,7 @@ struct LargeOperands {
   std::optional<MatrixFile> c0;
   DType natural = DType::f32;
   scale::Types types;
+  bool symmetric = false;  ///< B is A transposed, and nothing is added
 };
 
 LargeOperands open_operands(const MultiplyRequest& request);

@@ -14,6 +14,7 @@
 #include "large_operands.hpp"
 #include "process/clock.hpp"
 #include "scale/out_of_core.hpp"
+#include "scale/steps.hpp"
 #include "selected.hpp"
 #include "shell/build_info.hpp"
 #include "shell/json_text.hpp"
@@ -43,6 +44,8 @@ class Output {
       : schedule_(schedule),
         threads_(plan.threads),
         finished_(static_cast<std::size_t>(schedule.blocks_down() * schedule.blocks_across())) {
+    for (index_t n = 0; n < static_cast<index_t>(finished_.size()); ++n)
+      blocks_with_parts_ += scale::has_parts(schedule_, scale::place_of(schedule_, n)) ? 1 : 0;
     if (request.selects()) {
       selector_ =
           detail::make_row_selector(selection_of(request), in.types.sum, in.a.rows(), in.b.cols());
@@ -53,17 +56,14 @@ class Output {
     blocks_.emplace(path, in.types.out, in.a.rows(), in.b.cols(),
                     request.force ? Overwrite::replace : Overwrite::refuse,
                     journal_ ? journal_->unfinished() : Unfinished::remove);
-    for (index_t n = 0; journal_ && n < blocks(); ++n) {
+    for (index_t n = 0; journal_ && n < static_cast<index_t>(finished_.size()); ++n) {
       const std::uint64_t* sum = journal_->find(n);
-      if (sum == nullptr) continue;
-      const scale::Box box = scale::block_of(schedule_, n);
-      finished_[static_cast<std::size_t>(n)] =
-          blocks_->checksum_of(box.m0, box.n0, box.m(), box.n()) == *sum;
+      if (sum != nullptr) finished_[static_cast<std::size_t>(n)] = written_checksum(n) == *sum;
     }
     already_finished_ = static_cast<index_t>(std::count(finished_.begin(), finished_.end(), true));
   }
 
-  index_t blocks() const { return static_cast<index_t>(finished_.size()); }
+  index_t blocks() const { return blocks_with_parts_; }
   index_t already_finished() const { return already_finished_; }
 
   void connect(scale::OutOfCore& product) {
@@ -99,11 +99,22 @@ class Output {
   }
 
  private:
+  /// Of what the file has of a block, in the order in which it was written.
+  std::uint64_t written_checksum(index_t block) const {
+    std::uint64_t sum = io::kNoChecksum;
+    for (const auto& [computed, mirror] : parts_of(schedule_, scale::place_of(schedule_, block))) {
+      for (const scale::Part& p : {computed, mirror}) {
+        if (!p.is_empty()) sum = blocks_->checksum_of(p.i0, p.j0, p.rows(), p.cols(), sum);
+      }
+    }
+    return sum;
+  }
+
   const scale::Schedule& schedule_;
   int threads_;
   std::unique_ptr<detail::RowSelector> selector_;  ///< of selected entries, else blocks_
   std::vector<bool> finished_;
-  index_t already_finished_ = 0;
+  index_t already_finished_ = 0, blocks_with_parts_ = 0;
   std::optional<BlockJournal> journal_;
   std::optional<BlockOutput> blocks_;
   std::uint64_t checksum_ = io::kNoChecksum;  ///< of the block that is being written
@@ -119,7 +130,42 @@ void note_what_is_left(const shell::Context& context, const MultiplyRequest& req
                      ".part has blocks of an interrupted product: --resume continues from them"));
 }
 
+/// Bytes of a file that can be read in blocks; -1 for others.
+index_t sliced_bytes(const std::string& name) {
+  const std::filesystem::path path = parse_location(name).path;
+  std::error_code failed;
+  const bool is_file = std::filesystem::is_regular_file(path, failed);
+  if (!is_file || (path.extension() != ".npy" && path.extension() != ".safetensors")) return -1;
+  const auto size = std::filesystem::file_size(path, failed);
+  return failed ? -1 : static_cast<index_t>(size);
+}
+
+bool writes_a_new_npy(const MultiplyRequest& request) {
+  std::error_code ignored;
+  const auto kind = std::filesystem::status(request.output, ignored).type();
+  const Format format = request.format.empty() ? Format::automatic : parse_format(request.format);
+  return request.output != "-" && output_format(request.output, format) == Format::npy &&
+         (kind == std::filesystem::file_type::regular ||
+          kind == std::filesystem::file_type::not_found);
+}
+
 }  // namespace
+
+index_t default_limit(const MultiplyRequest& request) {
+  const bool is_packed = request.algorithm == "packed" ||
+                         (request.algorithm == "auto" && request.tile.empty());
+  if (!is_packed || request.device != "cpu" || request.verify || request.arithmetic != "chain" ||
+      request.dry_run || !(request.selects() || writes_a_new_npy(request)))
+    return 0;
+  index_t bytes = 0;
+  for (const std::string& name : {request.a, request.b, request.c}) {
+    const index_t size = name.empty() ? 0 : sliced_bytes(name);
+    if (size < 0) return 0;
+    bytes += size;
+  }
+  const index_t limit = available_memory() / 5 * 4;
+  return bytes > limit || (is_gram(request) && !request.selects()) ? limit : 0;
+}
 
 int multiply_in_memory(const shell::Context& context, const MultiplyRequest& request) {
   check_large_request(request, "--memory");
@@ -151,7 +197,7 @@ int multiply_in_memory(const shell::Context& context, const MultiplyRequest& req
   progress.finish();
   const double seconds = process::seconds_since(start);
   const index_t read = in.a.bytes_read() + in.b.bytes_read() + (in.c0 ? in.c0->bytes_read() : 0);
-  const double gflops = plan.problem.flops() / std::max(1e-9, seconds) * 1e-9;
+  const double gflops = forecast.flops() / std::max(1e-9, seconds) * 1e-9;
   context.note(fmt::format(
       "{}: ({},{}) = ({},{}) * ({},{}) in {}; {} x {} blocks in {}, {} read, {} written; {}, "
       "{:.2f} "

@@ -78,8 +78,7 @@ int multiply_selected(const shell::Context& context, const MultiplyRequest& requ
   Operands in = read_operands(context, request);
   ConstMatrix a = viewed(in.a), b = viewed(in.b);
   // Half of the work is enough where one file is multiplied by its transpose.
-  if (request.a == request.b && request.a != "-" && request.transpose_a != request.transpose_b)
-    b = transposed(a);
+  if (is_gram(request)) b = transposed(a);
   const auto start = process::Clock::now();
   const SelectedEntries found =
       request.top ? top_k(a, b, static_cast<index_t>(*request.top), request.threads)

@@ -9,10 +9,29 @@
 
 #include "slots.hpp"
 #include "steps.hpp"
+#include "tessera/core/parallel.hpp"
 
 namespace tessera::scale {
 
 namespace {
+
+/// Bytes of sums that are transposed at a time.
+constexpr index_t kMirrored = 1 << 20;
+
+/// Rows [row, row + rows) and columns [col, col + cols) of a matrix.
+Array window(const Array& m, index_t row, index_t rows, index_t col, index_t cols) {
+  const index_t first = row * m.row_stride() + col * m.col_stride();
+  return {m.dtype(),
+          {rows, cols},
+          m.strides(),
+          static_cast<std::byte*>(m.writable()) + first * size_of(m.dtype()),
+          nullptr};
+}
+
+/// A part of C in the sums of its block.
+Array in_block(const Array& sums, const Part& block, const Part& part) {
+  return window(sums, part.i0 - block.i0, part.rows(), part.j0 - block.j0, part.cols());
+}
 
 class Runner {
  public:
@@ -111,8 +130,14 @@ class Runner {
     for (index_t n = 0; n < steps_.count(); ++n) {
       const Step t = steps_.at(n);
       if (!take(t, now_a, now_b)) return;
-      multiply_slice(p_.plan, matrix_a(t, now_a - 1), matrix_b(t, now_b - 1), sums_of(t),
-                     t.first ? Begin::at_zero : Begin::with_sums);
+      const Array A = matrix_a(t, now_a - 1), B = matrix_b(t, now_b - 1), sums = sums_of(t);
+      const Part block = c_of(s_, t.i, t.j);
+      for (const BlockPart& part : parts_of(s_, {t.i, t.j})) {
+        const Part& c = part.computed;
+        multiply_slice(p_.plan, window(A, 0, c.rows(), 0, A.cols()),
+                       window(B, 0, B.rows(), c.j0 - block.j0, c.cols()), in_block(sums, block, c),
+                       t.first ? Begin::at_zero : Begin::with_sums);
+      }
       if (t.last) finish(t), p_.finished(t.block);
       p_.progress(moved());
     }
@@ -130,9 +155,32 @@ class Runner {
   }
 
   void finish(const Step& t) {
-    written_ += static_cast<double>(rows(t.i) * cols(t.j) * size_of(p_.types.out));
-    finish_block(p_.plan, p_.types, p_.c0, sums_of(t), t.i * s_.block_m, t.j * s_.block_n,
-                 p_.write);
+    const Part block = c_of(s_, t.i, t.j);
+    for (const BlockPart& part : parts_of(s_, {t.i, t.j})) {
+      const Part &c = part.computed, &m = part.mirror;
+      const index_t elements = c.rows() * c.cols() + (m.is_empty() ? 0 : m.rows() * m.cols());
+      written_ += static_cast<double>(elements * size_of(p_.types.out));
+      const Array sums = in_block(sums_of(t), block, c);
+      finish_block(p_.plan, p_.types, p_.c0, sums, c.i0, c.j0, p_.write);
+      if (!m.is_empty()) finish_mirror(transposed(window(sums, 0, m.cols(), 0, m.rows())), m);
+    }
+  }
+
+  /// `sums`: those of the part, which are not contiguous in its rows.
+  void finish_mirror(const Array& sums, const Part& part) {
+    constexpr index_t kTogether = 32;
+    const index_t high = std::clamp<index_t>(kMirrored / (part.cols() * size_of(sums.dtype())), 1,
+                                             part.rows());
+    const Array lines = make_array(sums.dtype(), {high, part.cols()});
+    for (index_t row = 0; row < part.rows(); row += high) {
+      const index_t count = std::min(high, part.rows() - row);
+      parallel_for((part.cols() + kTogether - 1) / kTogether, p_.plan.threads, [&](index_t n) {
+        const index_t col = n * kTogether, wide = std::min(kTogether, part.cols() - col);
+        convert_into(window(sums, row, count, col, wide), window(lines, 0, count, col, wide));
+      });
+      finish_block(p_.plan, p_.types, {}, window(lines, 0, count, 0, part.cols()), part.i0 + row,
+                   part.j0, p_.write);
+    }
   }
 
   const OutOfCore& p_;
@@ -148,14 +196,6 @@ class Runner {
 };
 
 }  // namespace
-
-Box block_of(const Schedule& s, index_t number) {
-  const BlockPlace at = place_of(s, number);
-  const index_t row = at.i * s.block_m, col = at.j * s.block_n;
-  return {row, std::min(row + s.block_m, s.shape.M),
-          col, std::min(col + s.block_n, s.shape.N),
-          0,   s.shape.K};
-}
 
 void run_out_of_core(const OutOfCore& product) {
   if (product.schedule.shape.M == 0 || product.schedule.shape.N == 0) return;

@@ -12,6 +12,7 @@ struct OutOfCore {
   Types types;
   Plan plan;  ///< for the whole product: algorithm, threads, alpha, beta
   Source a, b, c0;
+  /// Receives the parts of a block in the order of parts_of(), rows before their mirror.
   Write write;
   /// Blocks that need no work, by their numbers in the order of the schedule.
   std::function<bool(index_t)> is_finished = [](index_t) { return false; };
@@ -20,9 +21,6 @@ struct OutOfCore {
   /// Receives the bytes moved so far, after each slice.
   std::function<void(double)> progress = [](double) {};
 };
-
-/// The part of C that block `number` of the schedule computes; all of K.
-Box block_of(const Schedule& schedule, index_t number);
 
 /// Throws the errors of reading and writing the files.
 void run_out_of_core(const OutOfCore& product);

@@ -90,7 +90,8 @@ void add_schedules(ScalePlan& plan) {
       const Shape shape{box.m(), box.n(), box.k()};
       at = known
                .emplace(key, plan_schedule({shape, request.types, request.memory - most, reads_c0,
-                                            request.chains}))
+                                            request.chains,
+                                            request.symmetric && request.ranks == 1}))
                .first;
     }
     part.schedule = at->second;
@@ -195,7 +196,8 @@ ScalePlan::Time forecast(const ScalePlan& plan) {
     for (const RankPart& rank : plan.ranks) {
       const Box& b = rank.box;
       out.arithmetic =
-          std::max(out.arithmetic, 2 * real(b.m()) * real(b.n()) * real(b.k()) / speeds.flops);
+          std::max(out.arithmetic, 2 * real(b.m()) * real(b.n()) * real(b.k()) *
+                                       rank.schedule.work() / speeds.flops);
     }
   }
   if (speeds.network > 0) {
@@ -278,7 +280,8 @@ Types types_of(DType in) {
 }
 
 double ScalePlan::flops() const {
-  return 2 * real(request.shape.M) * real(request.shape.N) * real(request.shape.K);
+  return 2 * real(request.shape.M) * real(request.shape.N) * real(request.shape.K) *
+         schedule.work();
 }
 
 double ScalePlan::ratio_to_bound() const { return sent_bound > 0 ? sent / sent_bound : 1; }

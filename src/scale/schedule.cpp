@@ -29,6 +29,9 @@ constexpr index_t kStreamed = 32;
 /// arithmetic, and the last is multiplied after all reads.
 constexpr index_t kParts = 8;
 constexpr index_t kMostBlocks = 1 << 20;  // along one extent: bounds the search
+/// Strips of a symmetric C: half of a strip beside the diagonal is computed in vain, and each packs
+/// its rows of A.
+constexpr index_t kStrips = 16, kNarrowStrip = 256, kWideStrip = 1024;
 
 index_t ceil_div(index_t a, index_t b) { return (a + b - 1) / b; }
 class Search {
@@ -51,7 +54,7 @@ class Search {
         out = found;
     };
     take(panel(Resident::rows_of_a));
-    take(panel(Resident::columns_of_b));
+    if (!request_.symmetric) take(panel(Resident::columns_of_b));
     if (request_.chains == Chains::may_be_cut) take(tile());
     return out;
   }
@@ -92,9 +95,21 @@ class Search {
     const Types& types = request_.types;
     out.read_a = real(M_) * real(K_) * size_of(types.a) * real(out.loads_of_a());
     out.read_b = real(K_) * real(N_) * size_of(types.b) * real(out.loads_of_b());
+    out.symmetric = request_.symmetric;
+    if (out.symmetric) take_half(out);
     out.read_c0 = request_.reads_c0 ? real(M_) * real(N_) * size_of(types.c0) : 0;
     out.written = real(M_) * real(N_) * size_of(types.out);
     return out;
+  }
+
+  /// Only blocks that reach the diagonal are loaded: about half of them, as an estimate that is
+  /// cheap to search with.
+  static void take_half(Schedule& s) {
+    const auto part = [](index_t loads, index_t blocks) {
+      return loads == 1 ? 1 : (1 + 1 / real(blocks)) / 2;
+    };
+    s.read_a *= part(s.loads_of_a(), s.blocks_across());
+    s.read_b *= part(s.loads_of_b(), s.blocks_down());
   }
 
   /// Rows of A, or columns of B, with all of K stay resident; the other operand streams.
@@ -151,7 +166,8 @@ class Search {
 
   std::optional<Schedule> tile(index_t least_depth) const {
     std::optional<Schedule> out;
-    const double once = real(K_) * real(N_) * size_of(request_.types.b);
+    const double once =
+        real(K_) * real(N_) * size_of(request_.types.b) / (request_.symmetric ? 2 : 1);
     for (index_t down = 1; down <= std::min(M_, kMostBlocks); ++down) {
       if (out && once * real(down) > out->read()) break;
       const index_t block_m = ceil_div(M_, down);
@@ -189,13 +205,32 @@ double bound_of(const ScheduleRequest& request) {
   const Types& types = request.types;
   const Shape& s = request.shape;
   const double touched = real(s.M) * real(s.K) * size_of(types.a) +
-                         real(s.K) * real(s.N) * size_of(types.b) +
+                         (request.symmetric ? 0 : real(s.K) * real(s.N) * size_of(types.b)) +
                          real(s.M) * real(s.N) * size_of(types.out) +
                          (request.reads_c0 ? real(s.M) * real(s.N) * size_of(types.c0) : 0);
   const double word = std::min({size_of(types.a), size_of(types.b), size_of(types.out),
                                 size_of(types.in_a), size_of(types.in_b), size_of(types.sum)});
-  const double multiply_adds = real(s.M) * real(s.N) * real(s.K);
+  // Of a symmetric product half is computed, and each element of A is an element of B: Beaumont,
+  // Eyraud-Dubois, Verite, Langou (SPAA 2022), M N K / sqrt(2 S).
+  const double multiply_adds =
+      real(s.M) * real(s.N) * real(s.K) / (request.symmetric ? std::sqrt(8) : 1);
   return std::max(touched, word * words_moved_bound(multiply_adds, real(request.memory) / word));
+}
+
+/// What the steps of a symmetric product read: see Steps.
+void count_reads(const Types& types, Schedule& s) {
+  double rows_of_a = 0, columns_of_b = 0;
+  const index_t across = s.blocks_across();
+  for (index_t i = 0; i < s.blocks_down(); ++i) {
+    const index_t row = i * s.block_m, rows = std::min(s.block_m, s.shape.M - row);
+    const index_t first = row / s.block_n;  // the blocks before it are left of the diagonal
+    const bool whole = s.slices() <= 1;
+    rows_of_a += real(rows) * real(whole ? 1 : across - first);
+    if (whole && i > 0 && first + 1 == across) continue;  // the last block of the rows before
+    columns_of_b += real(s.shape.N - first * s.block_n);
+  }
+  s.read_a = rows_of_a * real(s.shape.K) * size_of(types.a);
+  s.read_b = columns_of_b * real(s.shape.K) * size_of(types.b);
 }
 
 }  // namespace
@@ -210,6 +245,15 @@ index_t Schedule::loads_of_a() const {
 index_t Schedule::loads_of_b() const {
   const bool stays = resident == Resident::columns_of_b || blocks_across() == 1;
   return depth >= shape.K && stays ? 1 : blocks_down();
+}
+
+index_t Schedule::strip() const {
+  const index_t wide = ceil_div(ceil_div(shape.N, kStrips), 64) * 64;
+  return std::clamp(wide, kNarrowStrip, kWideStrip);
+}
+
+double Schedule::work() const {
+  return symmetric && shape.N > 0 ? (1 + std::min(1.0, real(strip()) / real(shape.N))) / 2 : 1;
 }
 
 std::string_view name(Resident resident) {
@@ -233,6 +277,7 @@ Schedule plan_schedule(const ScheduleRequest& request) {
                   "allow more memory");
     }
     out = *found;
+    if (out.symmetric) count_reads(request.types, out);
   }
   out.shape = shape;
   out.bound = bound_of(request);

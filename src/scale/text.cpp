@@ -61,10 +61,12 @@ std::string split_line(const ScalePlan& plan) {
 std::string blocks_line(const Schedule& s) {
   const std::string grid =
       cat(s.blocks_down(), " x ", s.blocks_across(), " blocks of ", s.block_m, " x ", s.block_n);
+  const std::string half = s.symmetric ? "; half of C is computed" : "";
   if (s.resident == Resident::sums)
-    return cat(grid, " sums; A and B stream in ", s.slices(), " slices of ", s.depth, " along K");
+    return cat(grid, " sums; A and B stream in ", s.slices(), " slices of ", s.depth, " along K",
+               half);
   return cat(grid, "; ", name(s.resident), " stay, ",
-             s.resident == Resident::rows_of_a ? "columns of B" : "rows of A", " stream");
+             s.resident == Resident::rows_of_a ? "columns of B" : "rows of A", " stream", half);
 }
 
 /// Boxes with elements, back to front, so that nearer ones cover the others.

@@ -63,6 +63,43 @@ class MultiplyInMemory(harness.CommandTest):
         self.same_bits((60000,), "p.npz:p", "c0.npy", "--transpose-a")
         self.same_bits((60000,), "a.npy", "b.npy", "--algorithm", "tiled", "--dtype", "f32")
 
+    def test_a_matrix_times_its_transpose(self):
+        """Half of C is computed: the bits of a product with a copy of the file."""
+        for dtype, options in (("f32", ()), ("f64", ("--alpha", "0.5")), ("i8", ()), ("f32", ("--dtype", "bf16"))):
+            self.random_npy("a.npy", 700, 40, dtype)
+            self.path("copy.npy").write_bytes(self.path("a.npy").read_bytes())
+            self.succeeds("multiply", "a.npy", "copy.npy", "--transpose-b", "-o", "whole.npy", "--force", *options)
+            for budget in ((), ("--memory", "60kB"), ("--memory", "200kB"), ("--memory", "1MiB"), ("--memory", "20kB")):
+                run = self.succeeds("multiply", "a.npy", "--gram", "-o", "half.npy", "--force", "--json", *budget, *options)
+                self.assertEqual(self.path("half.npy").read_bytes(), self.path("whole.npy").read_bytes(), (dtype, budget))
+                report = json.loads(run.out)
+                self.assertEqual(report["bytes"]["read"], report["bytes"]["planned_read"])
+        self.random_npy("a.npy", 40, 700)
+        self.path("copy.npy").write_bytes(self.path("a.npy").read_bytes())
+        self.succeeds("multiply", "copy.npy", "a.npy", "--transpose-a", "-o", "whole.npy", "--force")
+        for memory in ("100kB", "1MiB"):
+            self.succeeds("multiply", "a.npy", "--gram", "--transpose-a", "-o", "half.npy", "--force", "--memory", memory)
+            self.assertEqual(self.path("half.npy").read_bytes(), self.path("whole.npy").read_bytes())
+            for select in (("--top", "9"), ("--above", "1.5")):
+                self.succeeds("multiply", "copy.npy", "a.npy", "--transpose-a", "-o", "whole.npz", "--force", *select)
+                self.succeeds("multiply", "a.npy", "--gram", "--transpose-a", "-o", "half.npz", "--force", "--memory", memory, *select)
+                self.assertEqual(self.path("half.npz").read_bytes(), self.path("whole.npz").read_bytes())
+        plan = self.succeeds("plan", "a.npy", "a.npy", "--transpose-a", "--memory", "100kB", "--gflops", "1", "--json").json
+        self.assertLess(plan["seconds"]["arithmetic"], 0.7 * 2 * 700 * 700 * 40 / 1e9)
+
+    def test_files_larger_than_the_memory(self):
+        """Without --memory, blocks as large as the memory allows."""
+        if harness.sanitized():
+            self.skipTest("a sanitizer needs more address space than this limit")
+        n = 2600
+        with open(self.path("a.npy"), "wb") as file:
+            file.write(harness.npy_header((n, n), "f32"))
+            file.truncate(128 + 4 * n * n)
+        limits = [(resource.RLIMIT_AS, 150 << 20)]
+        for words in (("-o", "c.npy"), ("--top", "3", "-o", "c.npz")):
+            run = self.succeeds("multiply", "a.npy", "a.npy", "--threads", "1", *words, "--json", limits=limits)
+            self.assertGreater(run.json["bytes"]["read"], 0)
+
     def test_the_memory_is_kept(self):
         n = 2048
         block = struct.pack(f"<{n}f", *(random.uniform(-1, 1) for _ in range(n)))

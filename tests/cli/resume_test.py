@@ -42,9 +42,9 @@ class Resume(harness.CommandTest):
             return None
         return self.journal().read_bytes().count(b"\n") - 1 if self.journal().exists() else 0
 
-    def interrupted(self):
-        """Leaves a part of a product, as on a disk that is full at the fortieth write; returns the number of its blocks."""
-        full = {"LD_PRELOAD": str(cases.options.build / "bin" / "libfaults.so"), "TESSERA_FAULT": f"write:40:{errno.ENOSPC}"}
+    def interrupted(self, call="write:40"):
+        """Leaves a part of a product, as on a disk that is full at this write; returns the number of its blocks."""
+        full = {"LD_PRELOAD": str(cases.options.build / "bin" / "libfaults.so"), "TESSERA_FAULT": f"{call}:{errno.ENOSPC}"}
         self.fails(1, *self.ARGUMENTS, env=full, says=("c.npy",))
         self.assertFalse(self.path("c.npy").exists())
         return self.journal().read_bytes().count(b"\n") - 1
@@ -90,6 +90,22 @@ class Resume(harness.CommandTest):
         lines = self.journal().read_bytes().split(b"\n")
         lines[2] = lines[2].replace(lines[2][2:3], b"x", 1)
         self.journal().write_bytes(b"\n".join(lines))
+        self.assertEqual(self.goes_on()["resumed_blocks"], blocks - 1)
+
+    def test_half_of_a_symmetric_product(self):
+        self.random_npy("a.npy", 400, 30)
+        self.ARGUMENTS = ("multiply", "a.npy", "--gram", "-o", "c.npy", "--memory", "20kB", "--resume")
+        self.path("copy.npy").write_bytes(self.path("a.npy").read_bytes())
+        self.succeeds("multiply", "a.npy", "copy.npy", "--transpose-b", "-o", "whole.npy", "--force")
+        blocks = self.interrupted("write:400")
+        report = self.goes_on()
+        self.assertEqual(report["resumed_blocks"], blocks)
+        self.path("c.npy").unlink()
+        # The first block off the diagonal is damaged left of the diagonal, where its copy is.
+        blocks = self.interrupted("write:400")
+        part, place = bytearray(self.part().read_bytes()), len(harness.npy_header((400, 400), "f32")) + 4 * 400 * 50
+        part[place] ^= 16
+        self.part().write_bytes(part)
         self.assertEqual(self.goes_on()["resumed_blocks"], blocks - 1)
 
     def test_a_part_that_is_too_short(self):

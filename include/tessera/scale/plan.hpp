@@ -53,12 +53,18 @@ struct Schedule {
   /// Bytes of the files, all in all.
   double read_a = 0, read_b = 0, read_c0 = 0, written = 0;
   double bound = 0;  ///< bytes that no schedule with this memory goes below: see bounds.hpp
+  /// C is symmetric: columns left of the diagonal are copies of the rows above it.
+  bool symmetric = false;
 
   index_t blocks_down() const { return block_m > 0 ? (shape.M + block_m - 1) / block_m : 0; }
   index_t blocks_across() const { return block_n > 0 ? (shape.N + block_n - 1) / block_n : 0; }
   index_t slices() const { return depth > 0 ? (shape.K + depth - 1) / depth : 0; }
   double read() const { return read_a + read_b + read_c0; }
   double moved() const { return read() + written; }
+  /// Columns of a symmetric C whose rows are computed down to the diagonal together.
+  index_t strip() const;
+  /// The part of the multiply-adds of a whole product that is computed.
+  double work() const;
   /// How often each element of A and of B is loaded: each block is, unless the one before has it.
   index_t loads_of_a() const;
   index_t loads_of_b() const;
@@ -75,6 +81,7 @@ struct ScheduleRequest {
   index_t memory = 0;  ///< bytes for all buffers
   bool reads_c0 = false;
   Chains chains = Chains::may_be_cut;
+  bool symmetric = false;  ///< B is A transposed, without C0
 };
 
 /// The schedule that moves the fewest bytes in this memory; the first of them where several do.
@@ -108,6 +115,7 @@ struct Request {
   index_t memory = 0;  ///< bytes of each rank
   bool reads_c0 = false;
   Chains chains = Chains::may_be_cut;
+  bool symmetric = false;  ///< B is A transposed, without C0: one rank computes half of C
   Speeds speeds;
 };
 
@@ -129,7 +137,7 @@ struct ScalePlan {
   } time;
   std::string limit;  ///< what the time goes to: "arithmetic", "network", "disk"; else "memory"
 
-  double flops() const;
+  double flops() const;  ///< that are computed
   /// sent / sent_bound, 1 where nothing must be sent.
   double ratio_to_bound() const;
   /// The same of the rank that sends and receives most.
