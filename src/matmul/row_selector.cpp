@@ -43,18 +43,21 @@ bool is_better(const Candidate<T, Column>& a, const Candidate<T, Column>& b) {
   return (a.value > b.value) | ((a.value == b.value) & (a.column < b.column));
 }
 
-/// The `k` best of `count` entries, the last of them at k - 1: std::nth_element, but without a branch
-/// for each entry, which no processor predicts.
+/// The `k` best of `count` entries, the last of them at k - 1: std::nth_element, but without a
+/// branch for each entry, which no processor predicts.
 template <class T, class Column>
 void move_best_to_front(Candidate<T, Column>* entries, index_t count, index_t k) {
   using Entry = Candidate<T, Column>;
   index_t low = 0, high = count;  // the entry of place k - 1 is in [low, high)
   for (int round = 0; high - low > kFew && round < kMostRounds; ++round) {
     Entry *const a = entries + low, *const b = entries + low + (high - low) / 2,
-                *const c = entries + high - 1;
-    Entry* const middle =
-        is_better(*a, *b) ? (is_better(*b, *c) ? b : is_better(*a, *c) ? c : a)
-                          : (is_better(*a, *c) ? a : is_better(*b, *c) ? c : b);
+                 *const c = entries + high - 1;
+    Entry* const middle = is_better(*a, *b) ? (is_better(*b, *c)   ? b
+                                               : is_better(*a, *c) ? c
+                                                                   : a)
+                                            : (is_better(*a, *c)   ? a
+                                               : is_better(*b, *c) ? c
+                                                                   : b);
     std::swap(*middle, *c);
     const Entry pivot = *c;
     Entry* better = a;

@@ -26,8 +26,8 @@ struct MultiplyRequest {
 
 /// Is one file multiplied by its transpose, and nothing added?
 inline bool is_gram(const MultiplyRequest& request) {
-  return request.a == request.b && request.a != "-" &&
-         request.transpose_a != request.transpose_b && request.beta.value_or(0) == 0;
+  return request.a == request.b && request.a != "-" && request.transpose_a != request.transpose_b &&
+         request.beta.value_or(0) == 0;
 }
 
 struct Operands {

@@ -152,8 +152,8 @@ bool writes_a_new_npy(const MultiplyRequest& request) {
 }  // namespace
 
 index_t default_limit(const MultiplyRequest& request) {
-  const bool is_packed = request.algorithm == "packed" ||
-                         (request.algorithm == "auto" && request.tile.empty());
+  const bool is_packed =
+      request.algorithm == "packed" || (request.algorithm == "auto" && request.tile.empty());
   if (!is_packed || request.device != "cpu" || request.verify || request.arithmetic != "chain" ||
       request.dry_run || !(request.selects() || writes_a_new_npy(request)))
     return 0;

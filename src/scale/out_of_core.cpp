@@ -169,8 +169,8 @@ class Runner {
   /// `sums`: those of the part, which are not contiguous in its rows.
   void finish_mirror(const Array& sums, const Part& part) {
     constexpr index_t kTogether = 32;
-    const index_t high = std::clamp<index_t>(kMirrored / (part.cols() * size_of(sums.dtype())), 1,
-                                             part.rows());
+    const index_t high =
+        std::clamp<index_t>(kMirrored / (part.cols() * size_of(sums.dtype())), 1, part.rows());
     const Array lines = make_array(sums.dtype(), {high, part.cols()});
     for (index_t row = 0; row < part.rows(); row += high) {
       const index_t count = std::min(high, part.rows() - row);

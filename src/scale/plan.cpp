@@ -89,9 +89,9 @@ void add_schedules(ScalePlan& plan) {
     if (at == known.end()) {
       const Shape shape{box.m(), box.n(), box.k()};
       at = known
-               .emplace(key, plan_schedule({shape, request.types, request.memory - most, reads_c0,
-                                            request.chains,
-                                            request.symmetric && request.ranks == 1}))
+               .emplace(key,
+                        plan_schedule({shape, request.types, request.memory - most, reads_c0,
+                                       request.chains, request.symmetric && request.ranks == 1}))
                .first;
     }
     part.schedule = at->second;
@@ -195,9 +195,8 @@ ScalePlan::Time forecast(const ScalePlan& plan) {
   if (speeds.flops > 0) {
     for (const RankPart& rank : plan.ranks) {
       const Box& b = rank.box;
-      out.arithmetic =
-          std::max(out.arithmetic, 2 * real(b.m()) * real(b.n()) * real(b.k()) *
-                                       rank.schedule.work() / speeds.flops);
+      out.arithmetic = std::max(out.arithmetic, 2 * real(b.m()) * real(b.n()) * real(b.k()) *
+                                                    rank.schedule.work() / speeds.flops);
     }
   }
   if (speeds.network > 0) {

@@ -34,8 +34,8 @@ struct BlockPart {
   Part computed, mirror;
 };
 
-/// The parts of a block, in the order in which they are written: of a symmetric C, strips of columns
-/// down to the diagonal. A block left of the diagonal has none.
+/// The parts of a block, in the order in which they are written: of a symmetric C, strips of
+/// columns down to the diagonal. A block left of the diagonal has none.
 inline std::vector<BlockPart> parts_of(const Schedule& s, BlockPlace at) {
   const Part all = c_of(s, at.i, at.j);
   if (!s.symmetric) return {{all, {}}};
