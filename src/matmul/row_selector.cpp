@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "tessera/core/error.hpp"
 #include "tessera/core/parallel.hpp"
@@ -23,6 +24,8 @@ constexpr index_t kRowsTogether = 16;
 /// Rows that are side by side in memory, as in a transposed block, are compared together; one work
 /// item reads long contiguous runs.
 constexpr index_t kSideBySide = 64, kLongLine = 512;
+/// Candidates that a row has memory for at first.
+constexpr std::size_t kFirst = 32;
 /// Entries that are sorted rather than divided once more.
 constexpr index_t kFew = 8;
 /// Far more than divisions of random entries; more would take long in the worst order.
@@ -43,11 +46,38 @@ bool is_better(const Candidate<T, Column>& a, const Candidate<T, Column>& b) {
   return (a.value > b.value) | ((a.value == b.value) & (a.column < b.column));
 }
 
-/// The `k` best of `count` entries, the last of them at k - 1: std::nth_element, but without a
-/// branch for each entry, which no processor predicts.
+/// The first of the groups of kTogether entries from `begin` on in which one exceeds the bar; a
+/// last group that is shorter counts as one. In vectors, which compilers do not make of this loop.
+template <class T>
+index_t group_that_exceeds(const T* values, index_t begin, index_t end, T bar) {
+  constexpr std::size_t kBytes = 16, kWidth = kBytes / sizeof(T);
+  using Vector __attribute__((vector_size(kBytes))) = T;
+  Vector bars;
+  for (std::size_t i = 0; i < kWidth; ++i) bars[i] = bar;
+  for (; end - begin >= kTogether; begin += kTogether) {
+    decltype(bars > bars) any{};
+    for (std::size_t j = 0; j < kTogether; j += kWidth) {
+      Vector now;
+      std::memcpy(&now, values + begin + j, kBytes);
+      any |= now > bars;
+    }
+    std::uint64_t halves[2];
+    std::memcpy(halves, &any, kBytes);
+    if ((halves[0] | halves[1]) != 0) break;
+  }
+  return begin;
+}
+
+/// Moves the `k` best of `count` entries to the front, the last of them to k - 1; the others are
+/// lost. Unlike std::nth_element, it has no branch for each entry, which no processor predicts, and
+/// loads nothing that it has just stored.
 template <class T, class Column>
 void move_best_to_front(Candidate<T, Column>* entries, index_t count, index_t k) {
   using Entry = Candidate<T, Column>;
+  static thread_local std::vector<Entry> scratch;
+  if (scratch.size() < static_cast<std::size_t>(count))
+    scratch.resize(static_cast<std::size_t>(count));
+  Entry* const divided = scratch.data();
   index_t low = 0, high = count;  // the entry of place k - 1 is in [low, high)
   for (int round = 0; high - low > kFew && round < kMostRounds; ++round) {
     Entry *const a = entries + low, *const b = entries + low + (high - low) / 2,
@@ -60,18 +90,26 @@ void move_best_to_front(Candidate<T, Column>* entries, index_t count, index_t k)
                                                                    : b);
     std::swap(*middle, *c);
     const Entry pivot = *c;
-    Entry* better = a;
-    for (Entry* each = a; each < c; ++each) {
+    index_t better = 0, rest = c - a;  // better entries from the front, others from the back
+    for (const Entry* each = a; each < c; ++each) {
       const Entry now = *each;
-      *each = *better;
-      *better = now;
-      better += static_cast<index_t>(is_better(now, pivot));
+      const index_t is_front = is_better(now, pivot) ? 1 : 0;
+      divided[better] = now;
+      divided[rest - 1] = now;
+      better += is_front;
+      rest -= 1 - is_front;
     }
-    std::swap(*better, *c);
-    const index_t place = better - entries;
-    if (place == k - 1) return;
-    if (place < k - 1) low = place + 1;
-    else high = place;
+    const index_t place = low + better;
+    if (place >= k - 1) {
+      std::copy(divided, divided + better, a);
+      entries[place] = pivot;
+      high = place;
+      if (place == k - 1) return;
+    } else {
+      std::copy(divided, divided + (c - a), a);
+      std::swap(entries[place], *c);  // the pivot: what was there is one of the others
+      low = place + 1;
+    }
   }
   std::sort(entries + low, entries + high, is_better<T, Column>);
 }
@@ -84,31 +122,38 @@ class Row {
   /// The k best of all entries seen.
   void take_best(const T* values, index_t count, index_t column, index_t k) {
     if (k == 0) return;
-    const index_t most = 2 * k + kTogether;
     index_t j = 0;
-    for (; j < count && !has_bar_; ++j) {
-      if (values[j] != values[j]) {
-        keep_nan(values[j], column + j, k);
-        continue;
-      }
-      room_for(1)[0] = {values[j], static_cast<Column>(column + j)};
-      if (++size_ == most) keep_best(k);
-    }
-    for (; j < count; j += kTogether) {
-      const index_t end = std::min(j + kTogether, count);
-      if (!any_reaches_bar(values, j, end)) continue;
-      // Whether an entry passes is hard to predict: each is written, and stays if it does.
+    for (; j < count && !has_bar_; ++j) take_best(values[j], column + j, k);
+    while (j < count) {
       const Entry bar = bar_;
+      // Of equal entries only those of lower columns pass.
+      const bool must_exceed = bar.column < column + j;
+      if (must_exceed) j = group_that_exceeds(values, j, count, bar.value);
+      const index_t end = std::min(j + kTogether, count);
+      // Whether an entry passes is hard to predict: each is written, and stays if it does.
       Entry* const first = room_for(kTogether);
       Entry* next = first;
-      for (index_t each = j; each < end; ++each) {
-        const Entry now{values[each], static_cast<Column>(column + each)};
-        *next = now;
-        next += static_cast<index_t>(is_better(now, bar));
-      }
+      const auto offer = [&](const auto& passes) {
+        for (; j < end; ++j) {
+          const Entry now{values[j], static_cast<Column>(column + j)};
+          *next = now;
+          next += static_cast<index_t>(passes(now));
+        }
+      };
+      if (must_exceed) offer([&](const Entry& now) { return now.value > bar.value; });
+      else offer([&](const Entry& now) { return is_better(now, bar); });
       size_ += next - first;
-      if (size_ + kTogether > most) keep_best(k);
+      if (size_ + kTogether > most_candidates(k)) keep_best(k);
     }
+  }
+
+  void take_best(T value, index_t column, index_t k) {
+    if (k == 0) return;
+    const Entry now{value, static_cast<Column>(column)};
+    if (has_bar_ && !is_better(now, bar_)) return;
+    if (value != value) return keep_nan(value, column, k);
+    *room_for(1) = now;
+    if (++size_ == most_candidates(k)) keep_best(k);
   }
 
   void take_above(const T* values, index_t count, index_t column, double threshold) {
@@ -142,22 +187,13 @@ class Row {
   }
 
  private:
+  static index_t most_candidates(index_t k) { return 2 * k + kTogether; }
+
   /// Behind the candidates, memory for `count` more.
   Entry* room_for(index_t count) {
     const auto needed = static_cast<std::size_t>(size_ + count);
-    if (needed > kept_.size()) kept_.resize(std::max(needed, 2 * kept_.size()));
+    if (needed > kept_.size()) kept_.resize(std::max({needed, 2 * kept_.size(), kFirst}));
     return kept_.data() + size_;
-  }
-
-  static bool any_reaches(const T* values, index_t count, T bar) {
-    int any = 0;
-    for (index_t j = 0; j < count; ++j) any |= static_cast<int>(values[j] >= bar);
-    return any != 0;
-  }
-  bool any_reaches_bar(const T* values, index_t j, index_t end) const {
-    // With a constant count the comparisons become vector instructions.
-    return end - j == kTogether ? any_reaches(values + j, kTogether, bar_.value)
-                                : any_reaches(values + j, end - j, bar_.value);
   }
 
   void keep_best(index_t k) {
@@ -232,7 +268,7 @@ class TypedSelector final : public RowSelector {
         std::memcpy(&value, entries.values.data() + static_cast<std::size_t>(n) * sizeof(T),
                     sizeof(T));
         const index_t column = entries.columns[static_cast<std::size_t>(n)];
-        if (selection_.k) now.take_best(&value, 1, column, *selection_.k);
+        if (selection_.k) now.take_best(value, column, *selection_.k);
         else now.take_above(&value, 1, column, selection_.threshold);
       }
     }
@@ -280,7 +316,7 @@ class TypedSelector final : public RowSelector {
         if (any == 0) continue;
         for (index_t i = first; i < first + kSideBySide; ++i) {
           if (!(values[i] >= bars[i])) continue;
-          rows[i].take_best(values + i, 1, col + j, *selection_.k);
+          rows[i].take_best(values[i], col + j, *selection_.k);
           bars[i] = rows[i].bar();
         }
       }

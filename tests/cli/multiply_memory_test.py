@@ -91,13 +91,13 @@ class MultiplyInMemory(harness.CommandTest):
         """Without --memory, blocks as large as the memory allows."""
         if harness.sanitized():
             self.skipTest("a sanitizer needs more address space than this limit")
-        n = 2600
-        with open(self.path("a.npy"), "wb") as file:
-            file.write(harness.npy_header((n, n), "f32"))
-            file.truncate(128 + 4 * n * n)
-        limits = [(resource.RLIMIT_AS, 150 << 20)]
+        for name, shape in (("a.npy", (64, 1 << 20)), ("b.npy", (1 << 20, 64))):
+            with open(self.path(name), "wb") as file:
+                file.write(harness.npy_header(shape, "f32"))
+                file.truncate(128 + (4 << 26))
+        limits = [(resource.RLIMIT_AS, 560 << 20)]
         for words in (("-o", "c.npy"), ("--top", "3", "-o", "c.npz")):
-            run = self.succeeds("multiply", "a.npy", "a.npy", "--threads", "1", *words, "--json", limits=limits)
+            run = self.succeeds("multiply", "a.npy", "b.npy", "--threads", "1", *words, "--json", limits=limits)
             self.assertGreater(run.json["bytes"]["read"], 0)
 
     def test_the_memory_is_kept(self):

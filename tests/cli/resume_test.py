@@ -94,14 +94,14 @@ class Resume(harness.CommandTest):
 
     def test_half_of_a_symmetric_product(self):
         self.random_npy("a.npy", 400, 30)
-        self.ARGUMENTS = ("multiply", "a.npy", "--gram", "-o", "c.npy", "--memory", "20kB", "--resume")
+        self.ARGUMENTS = ("multiply", "a.npy", "--gram", "-o", "c.npy", "--memory", "60kB", "--resume")
         self.path("copy.npy").write_bytes(self.path("a.npy").read_bytes())
         self.succeeds("multiply", "a.npy", "copy.npy", "--transpose-b", "-o", "whole.npy", "--force")
         blocks = self.interrupted("write:400")
         report = self.goes_on()
         self.assertEqual(report["resumed_blocks"], blocks)
         self.path("c.npy").unlink()
-        # The first block off the diagonal is damaged left of the diagonal, where its copy is.
+        # The second block is damaged left of the diagonal, where its copy is.
         blocks = self.interrupted("write:400")
         part, place = bytearray(self.part().read_bytes()), len(harness.npy_header((400, 400), "f32")) + 4 * 400 * 50
         part[place] ^= 16
