@@ -126,6 +126,19 @@ void take_gram(product::MultiplyRequest& request) {
   request.transpose_b = !request.transpose_a;
 }
 
+/// One line for each reason.
+void say_rejected(const shell::Context& context, const Plan& plan) {
+  std::vector<std::pair<std::string_view, std::vector<std::string>>> said;
+  for (const auto& [algorithm, reason] : plan.rejected) {
+    auto at = std::find_if(said.begin(), said.end(),
+                           [&, &why = reason](const auto& line) { return line.first == why; });
+    if (at == said.end()) at = said.insert(at, {reason, {}});
+    at->second.push_back(algorithm);
+  }
+  for (const auto& [reason, names] : said)
+    context.detail(cat("not ", shell::join(names), ": ", reason));
+}
+
 int run_multiply(const shell::Context& context, product::MultiplyRequest request) {
   const auto check = [&] {
     check_request(context, request);
@@ -143,16 +156,7 @@ int run_multiply(const shell::Context& context, product::MultiplyRequest request
   if (request.memory > 0) return product::multiply_in_memory(context, request);
   const product::Operands in = product::read_operands(context, request);
   const Plan plan = plan_of(request, in);
-  std::vector<std::pair<std::string_view, std::vector<std::string>>>
-      said;  // one line for each reason
-  for (const auto& [algorithm, reason] : plan.rejected) {
-    auto at = std::find_if(said.begin(), said.end(),
-                           [&, &why = reason](const auto& line) { return line.first == why; });
-    if (at == said.end()) at = said.insert(at, {reason, {}});
-    at->second.push_back(algorithm);
-  }
-  for (const auto& [reason, names] : said)
-    context.detail(cat("not ", shell::join(names), ": ", reason));
+  say_rejected(context, plan);
   if (request.dry_run) {
     if (context.json)
       context.print(
