@@ -29,7 +29,7 @@ const std::vector<Words>& dictionary() {
       {std::regex(R"(\bt\.ballot\b)"), "__ballot_sync"},
       {std::regex(R"(\bt\.shuffle_(down|up|xor)\()"), "__shfl_$1_sync(~0u, "},
       {std::regex(R"(\bt\.shuffle_(down|up|xor)\b)"), "__shfl_$1_sync"},
-      {std::regex(R"(\bwait<(\d)>\(t\))"), "__pipeline_wait_prior($1)"},
+      {std::regex(R"(\bwait<(\d)>(\(t\))?)"), "__pipeline_wait_prior($1)"},
       {std::regex(R"(\bcommit\(t\))"), "__pipeline_commit()"},
       {std::regex(R"(\bcopy_async\b(?!\())"), "__pipeline_memcpy_async"},
       {std::regex(R"(\bTile<float, 1, (\w+)> (\w+))"), "float $2[$1]"},
@@ -52,7 +52,7 @@ const std::vector<Words>& dictionary() {
 /// What these paragraphs say is about Tessera's language.
 bool is_only_ours(const std::string& paragraph) {
   static const std::regex ours(
-      R"(TESSERA_|\bShared\b|\b[Tt]ile<|operator\(\)|\bMma\b|\w\(t[,)]|\bt\.\w|`t`|wizzled?[<{]|\bcopy_async\()");
+      R"(TESSERA_|\bShared\b|\b[Tt]ile<|\bextent<|operator\(\)|\bMma\b|\w\(t[,)]|\bt\.\w|`t`|wizzled?[<{]|\bcopy_(async\(|vectorized))");
   return std::regex_search(paragraph, ours);
 }
 
