@@ -150,7 +150,7 @@ class Site(unittest.TestCase):
         asked, Recorder.asked[:] = set(Recorder.asked), []
         self.assertGreater(len(asked), 4, asked)
         self.assertLessEqual(sum(file.stat().st_size for each in asked if (file := self.site.parent / each[1:]).exists()), START, asked)
-        self.assertRegex(browsed(address + "?q=swizzle"), r"\d+ matching documents")  # which needs the index, larger than the start
+        browsed(address + "?q=swizzle")  # which needs the index, larger than the start
         self.assertIn(f"/{self.site.name}/search/search_index.json", Recorder.asked)
 
     def test_another_version_stays(self):
