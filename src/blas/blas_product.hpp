@@ -1,12 +1,13 @@
-// A product of the BLAS functions, and its execution. Real products go to the packed path directly;
-// complex ones become real ones (complex_product.cpp). Knows nothing of letters, leading dimensions
-// or error numbers: arguments.hpp translates them.
+// A product of the BLAS functions, and its execution by the packed path, where complex products are
+// real ones (cpu/complex_parts.hpp). Knows nothing of letters, leading dimensions or error numbers:
+// arguments.hpp translates them.
 #pragma once
 
 #include <complex>
 #include <type_traits>
 
 #include "base/complex_sums.hpp"
+#include "cpu/complex_parts.hpp"
 #include "cpu/reported_route.hpp"
 #include "tessera/core/config.hpp"
 #include "tessera/core/parallel.hpp"
@@ -38,19 +39,40 @@ struct Product {
 template <class T>
 void scale(const Product<T>& product);
 
-/// M, N and K are at least 1, alpha is not 0.
-template <class R>
-void multiply_complex(const Product<std::complex<R>>& product);
-
+/// As the packed path takes it. `parts`: 2 for complex elements.
+template <class Gemm, class T>
+Gemm gemm_of(const Product<T>& p, index_t parts) {
+  Gemm gemm;
+  gemm.M = parts * p.M, gemm.N = parts * p.N, gemm.K = p.K;
+  gemm.A = reinterpret_cast<decltype(gemm.A)>(p.A.data);
+  gemm.B = reinterpret_cast<decltype(gemm.B)>(p.B.data);
+  gemm.C = reinterpret_cast<decltype(gemm.C)>(p.C);
+  gemm.a_row = p.A.row, gemm.a_col = parts * p.A.col;
+  gemm.b_row = parts * p.B.row, gemm.b_col = p.B.col;
+  gemm.c_row = p.ldc, gemm.c_col = 1;
+  gemm.threads = p.threads;
+  return gemm;
+}
 template <class R>
 cpu::Gemm<R> gemm_of(const Product<R>& p) {
-  cpu::Gemm<R> gemm;
-  gemm.M = p.M, gemm.N = p.N, gemm.K = p.K;
-  gemm.A = p.A.data, gemm.a_row = p.A.row, gemm.a_col = p.A.col;
-  gemm.B = p.B.data, gemm.b_row = p.B.row, gemm.b_col = p.B.col;
-  gemm.C = p.C, gemm.c_row = p.ldc, gemm.c_col = 1;
+  auto gemm = gemm_of<cpu::Gemm<R>>(p, 1);
   gemm.alpha = p.alpha, gemm.beta = p.beta;
-  gemm.threads = p.threads, gemm.arithmetic = p.arithmetic;
+  gemm.arithmetic = p.arithmetic;
+  return gemm;
+}
+template <class R>
+cpu::ComplexGemm<R> gemm_of(Product<std::complex<R>> p) {
+  // A single line has no stride. Doubled, one of any size would overflow.
+  if (p.M <= 1) p.A.row = 1, p.ldc = p.N;
+  if (p.N <= 1) p.B.col = 1;
+  if (p.K <= 1) p.A.col = p.B.row = 1;
+  auto gemm = gemm_of<cpu::ComplexGemm<R>>(p, 2);
+  gemm.combination = {{p.alpha.real(), p.alpha.imag()},
+                      {p.beta.real(), p.beta.imag()},
+                      p.A.conjugate,
+                      p.B.conjugate};
+  if (p.alpha == R{0}) gemm.alpha = 0;
+  gemm.beta = gemm.combination.reads_c();
   return gemm;
 }
 
@@ -61,32 +83,15 @@ void multiply(const Product<T>& p) {
   if (p.M <= 0 || p.N <= 0) return;
   if (p.K <= 0 || p.alpha == T{0}) {
     if (p.beta != T{1}) scale(p);
-  } else if constexpr (std::is_floating_point_v<T>) {
-    cpu::gemm(gemm_of(p));
   } else {
-    multiply_complex(p);
+    cpu::gemm(gemm_of(p));
   }
 }
 
 /// Its route, as text for reports.
 template <class T>
 cpu::GemmRoute route_of(const Product<T>& p) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return cpu::route_of(gemm_of(p));
-  } else {
-    cpu::Gemm<typename T::value_type> parts;  // empty, or nothing to sum: as real products
-    parts.M = p.M, parts.N = p.N, parts.K = p.alpha == T{0} ? 0 : p.K;
-    if (p.M <= 0 || p.N <= 0 || parts.K <= 0) return cpu::route_of(parts);
-    parts.M *= 2, parts.N *= 2;  // as multiply_complex makes it
-    parts.a_row = parts.K, parts.b_row = parts.c_row = parts.N, parts.threads = p.threads;
-    const int most = useful_threads(p.threads > 0 ? p.threads : default_threads());
-    const int threads = cpu::route_of(parts).threads;
-    return {"real_parts",
-            most == 1      ? "four real sums make a complex element"
-            : threads == 1 ? "four real sums make a complex element, soon done by one thread"
-                           : "four real sums make a complex element, shared among threads",
-            threads};
-  }
+  return cpu::route_of(gemm_of(p));
 }
 
 }  // namespace tessera::blas

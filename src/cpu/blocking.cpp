@@ -62,6 +62,7 @@ index_t l2_way() { return caches().l2 / caches().l2_ways; }
 
 bool is_for_strips(const BlockingInput& in) {
   const index_t l2 = caches().l2, way = l2_way();
+  if (in.dot_rows == 0) return false;
   if (in.M <= 2) return in.b_bytes <= near_bytes_for(in);
   // There are columns for every thread, and a strip and A stay in L2 for the second group of rows.
   // An A whose columns are pages apart does not stay. Measured: bench/results/cpu/tuning.md.

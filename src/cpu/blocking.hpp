@@ -79,7 +79,7 @@ struct BlockingInput {
   bool b_is_row_major;     ///< rows of B are contiguous
   bool b_is_column_major;  ///< columns of B are contiguous
   bool b_is_unconverted;   ///< a microkernel can read its elements
-  int dot_rows;            ///< rows that the dot form supports
+  int dot_rows;            ///< rows that the dot form and strips support
   bool packs_only_b;       ///< an A of many rows can be read in place, B cannot
   bool a_by_pages;         ///< the elements of a row of A are pages apart
 };

@@ -3,9 +3,8 @@
 
 #include <type_traits>
 
-#include "kernels.hpp"
+#include "complex_parts.hpp"
 #include "tessera/core/small_float.hpp"
-#include "tessera/cpu/gemm.hpp"
 
 namespace tessera::cpu {
 
@@ -27,6 +26,8 @@ const auto& tiny_kernels(index_t N) {
 template <class In, class Body>
 void with_kernels(Body&& body) {
   if constexpr (std::is_same_v<In, float> || std::is_same_v<In, double>) body(plain_kernels<In>());
+  else if constexpr (std::is_same_v<In, ComplexPart<float>>) body(kernel_set().c32);
+  else if constexpr (std::is_same_v<In, ComplexPart<double>>) body(kernel_set().c64);
   else if constexpr (std::is_same_v<In, std::int8_t>) body(i8_kernels());
   else if constexpr (std::is_same_v<In, std::uint8_t>) body(u8_kernels());
   else if constexpr (std::is_same_v<In, U8I8>) body(u8i8_kernels());

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "kernels.hpp"
-#include "tessera/cpu/gemm.hpp"
+#include "complex_parts.hpp"
 
 namespace tessera::cpu {
 
@@ -52,13 +51,31 @@ FinishRow<typename Gemm<In, Out>::Scalar> finish_at(const Gemm<In, Out>& call, i
           call.last};
 }
 
-/// The epilogue of a micro-tile of finished sums at (i, j) of C; `call` has everything but C.
-/// Rows that are not contiguous are gathered first. Measured:
+/// finish_tile for complex elements, from c on.
+template <class R, class Table>
+void combine_tile(const ComplexGemm<R>& call, const Table& kernels, const R* sums, index_t sums_row,
+                  int rows, int cols, ComplexPart<R>* C) {
+  R* const c = reinterpret_cast<R*>(C);
+  const auto& how = call.combination;
+  if (call.c_col == 1) return kernels.combine(sums, sums_row, rows, cols, c, 2 * call.c_row, how);
+  alignas(64) R beside[Table::kMostRows / 2 * kMostColumns];
+  const auto each = [&](const auto& body) {
+    for (int i = 0; i < rows; i += 2) {
+      for (int j = 0; j < cols; ++j)
+        body(c[i * call.c_row + j / 2 * 2 * call.c_col + j % 2], beside[i / 2 * kMostColumns + j]);
+    }
+  };
+  if (how.reads_c()) each([](const R& of_c, R& own) { own = of_c; });
+  kernels.combine(sums, sums_row, rows, cols, beside, index_t{kMostColumns}, how);
+  each([](R& of_c, const R& own) { of_c = own; });
+}
+
+/// The same for real ones. Rows that are not contiguous are gathered first. Measured:
 /// bench/results/cpu/tuning.md.
 template <class In, class Out, class Table>
-void finish_tile(const Gemm<In, Out>& call, Out* C, const Table& kernels,
-                 const typename Gemm<In, Out>::Sum* sums, index_t sums_row, index_t i, index_t j,
-                 int rows, int cols) {
+void finish_real_tile(const Gemm<In, Out>& call, Out* C, const Table& kernels,
+                      const typename Gemm<In, Out>::Sum* sums, index_t sums_row, index_t i,
+                      index_t j, int rows, int cols) {
   using Scalar = typename Gemm<In, Out>::Scalar;
   Out* c = C + i * call.c_row + j * call.c_col;
   FinishRow<Scalar> how = finish_at(call, i, j);
@@ -89,6 +106,16 @@ void finish_tile(const Gemm<In, Out>& call, Out* C, const Table& kernels,
     }
     if (how.row_bias != nullptr) how.row_bias += here;
   }
+}
+
+/// The epilogue of a micro-tile of finished sums at (i, j) of C; `call` has everything but C.
+template <class In, class Out, class Table>
+void finish_tile(const Gemm<In, Out>& call, Out* C, const Table& kernels,
+                 const typename Gemm<In, Out>::Sum* sums, index_t sums_row, index_t i, index_t j,
+                 int rows, int cols) {
+  if constexpr (kIsComplexPart<In>)
+    combine_tile(call, kernels, sums, sums_row, rows, cols, C + i * call.c_row + j * call.c_col);
+  else finish_real_tile(call, C, kernels, sums, sums_row, i, j, rows, cols);
 }
 
 /// C is the plain sums with contiguous rows: microkernels store directly to it.

@@ -284,4 +284,9 @@ template bool gemm_if_tiny(index_t, index_t, index_t, const float*, index_t, ind
 TESSERA_EACH_MIXED_PRODUCT(TESSERA_INSTANTIATE_PRODUCT)
 #undef TESSERA_INSTANTIATE_PRODUCT
 
+template void gemm(const ComplexGemm<float>&);
+template void gemm(const ComplexGemm<double>&);
+template GemmRoute route_of(const ComplexGemm<float>&);
+template GemmRoute route_of(const ComplexGemm<double>&);
+
 }  // namespace tessera::cpu

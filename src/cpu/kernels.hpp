@@ -25,6 +25,11 @@ struct HalfBits {
 struct BrainBits {
   std::uint16_t bits;
 };
+/// One part of a complex number; see complex_parts.hpp.
+template <class Real>
+struct ComplexPart {
+  Real value;
+};
 
 /// The epilogue for a C with contiguous rows. The same roundings as finish() in
 /// core/finish.hpp.
@@ -39,6 +44,15 @@ struct FinishRow {
     return alpha == Sum{1} && beta == Sum{0} && row_bias == nullptr && column_bias == nullptr &&
            last.changes_nothing();
   }
+};
+
+/// The epilogue of complex products; each scalar has a real and an imaginary part.
+template <class Sum>
+struct Combination {
+  Sum alpha[2] = {1, 0}, beta[2] = {0, 0};
+  bool conjugates_a = false, conjugates_b = false;
+
+  bool reads_c() const { return beta[0] != Sum{0} || beta[1] != Sum{0}; }
 };
 
 /// Up to this many rows, tasks leave A unpacked for `dots`; more rows are packed, once for all of a
@@ -212,6 +226,11 @@ struct Kernels {
   void (*finish)(const Sum* tile, index_t tile_row, int rows, int cols, Sum* c, index_t c_row,
                  const FinishRow<Sum>& how);
 
+  /// Complex elements from a micro-tile of sums, whose rows and columns are parts: C(i, j) = alpha
+  /// * op(tile)(i, j) + beta * C(i, j), with rows of C c_row reals apart. Null for other types.
+  void (*combine)(const Sum* tile, index_t tile_row, int rows, int cols, Sum* c, index_t c_row,
+                  const Combination<Sum>& how);
+
   /// `count` sums rounded to the nearest value of 16 bits, ties to even; null but where elements
   /// are converted.
   void (*narrow)(Source* dst, const Sum* src, int count);
@@ -277,6 +296,8 @@ class Prepared {
 
 using KernelsF32 = Kernels<float, float, float>;
 using KernelsF64 = Kernels<double, double, double>;
+using KernelsC32 = Kernels<ComplexPart<float>, float, float>;
+using KernelsC64 = Kernels<ComplexPart<double>, double, double>;
 using KernelsF16 = Kernels<HalfBits, float, float>;                 ///< converted while packing
 using KernelsBf16 = Kernels<BrainBits, float, float>;               ///< converted while packing
 using KernelsBf16Pairs = Kernels<BrainBits, std::uint32_t, float>;  ///< vdpbf16ps, tdpbf16ps
@@ -295,6 +316,8 @@ struct KernelSet {
   KernelsI8 i8;
   KernelsU8 u8;
   KernelsBytes u8i8, i8u8;  ///< A is of the first, B of the second
+  KernelsC32 c32;
+  KernelsC64 c64;
 };
 extern const KernelSet kPortable, kAvx2, kAvx512, kNeon;
 

@@ -7,6 +7,7 @@
 
 #include "axpy.hpp"
 #include "chains.hpp"
+#include "complex_kernels.hpp"
 #include "dots.hpp"
 #include "lane_tiles.hpp"
 #include "microkernel.hpp"

@@ -10,6 +10,7 @@
 //   load_part(p, mask), fma_part(mask, a, b, c)   may be missing: on the first lanes alone
 //   fill(mask, x)                   where there is fma_part: the other lanes become the first one
 //   fms(a, b, c)                    may be missing: a b - c
+//   exchanged(x)                    may be missing: neighbouring lanes exchanged
 //   V::source, gather(p, s)         may be missing: K-groups of elements of B, whose rows are s
 //                                   apart
 //   gather_first(p, s, mask, count) the same of the first lanes and of the first `count` rows

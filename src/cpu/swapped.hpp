@@ -1,7 +1,9 @@
 // A product transposed so that the rows of C are contiguous, as vector stores need.
 #pragma once
 
-#include "tessera/cpu/gemm.hpp"
+#include <utility>
+
+#include "complex_parts.hpp"
 
 namespace tessera::cpu {
 
@@ -17,6 +19,10 @@ Gemm<typename OperandTypes<In>::Swapped, Out> swapped(const Gemm<In, Out>& call)
   if (call.bias.kind != Bias::none)
     out.bias.kind = call.bias.kind == Bias::per_row ? Bias::per_column : Bias::per_row;
   out.threads = call.threads, out.arithmetic = call.arithmetic;
+  if constexpr (kIsComplexPart<In>) {
+    out.combination = call.combination;
+    std::swap(out.combination.conjugates_a, out.combination.conjugates_b);
+  }
   return out;
 }
 

@@ -52,6 +52,7 @@ struct F32 {
                : _mm512_setr_epi32(1, 16, 3, 18, 5, 20, 7, 22, 9, 24, 11, 26, 13, 28, 15, 30);
     return add(same, _mm512_permutex2var_ps(u, others, v));
   }
+  static type exchanged(type x) { return _mm512_permute_ps(x, 0xB1); }
   static type mul(type a, type b) { return _mm512_mul_ps(a, b); }
   static void store(float* p, type x) { _mm512_storeu_ps(p, x); }
   static void store_first(float* p, __mmask16 m, type x) { _mm512_mask_storeu_ps(p, m, x); }
@@ -131,6 +132,7 @@ struct F64 {
     const __m512i others = _mm512_setr_epi64(2, 3, 8, 9, 6, 7, 12, 13);
     return add(same, _mm512_permutex2var_pd(u, others, v));
   }
+  static type exchanged(type x) { return _mm512_permute_pd(x, 0x55); }
   static type mul(type a, type b) { return _mm512_mul_pd(a, b); }
   static void store(double* p, type x) { _mm512_storeu_pd(p, x); }
   static void store_first(double* p, __mmask8 m, type x) { _mm512_mask_storeu_pd(p, m, x); }

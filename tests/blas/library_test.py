@@ -196,7 +196,7 @@ blas.cblas_dgemm_batch_strided(101, 111, 111, 1, 1, 1, d(1), a, 1, 1, a, 1, 1, d
             return rf'algorithm=packed route={name} isa=\w+ threads={threads} reason="{reason}" time_us=\d+\.\d\n'
         self.assertRegex(said, r"\Atessera: cblas_dgemm order=row M=2 N=2 K=2 trans=NT alpha=1 beta=0.5 " + route("tiny", 1) +
                          r"tessera: cblas_zgemm order=column M=1 N=1 K=2 trans=CN alpha=1 beta=1 " +
-                         route("real_parts", 1, "four real sums make a complex element, soon done by one thread") +
+                         route("tiny", 1) +
                          r"tessera: cblas_dgemm_batch_strided order=row M=1 N=1 K=1 trans=NN alpha=1 beta=0 products=4 " +
                          route("tiny", 1, "single-threaded: waking workers would take longer than all products") + r"\Z")
         self.assertEqual(self.call(lines)[1], "")
@@ -285,10 +285,9 @@ blas.cblas_dgemm(101, 111, 112, 5, 6, 7, d(1), a, n, a, n, d(0), c, n)
             # The first call of a process: what workers cost is not measured yet.
             _, said = self.call(start + call, TESSERA_VERBOSE=1, TESSERA_NUM_THREADS=threads)
             return re.search(r' threads=(\d+) reason="(.*)"', said).groups()
-        makes = "four real sums make a complex element"
-        self.assertEqual(said(parts.format(400), 1), ("1", makes))
-        self.assertEqual(said(parts.format(4), 2), ("1", makes + ", soon done by one thread"))
-        self.assertEqual(said(parts.format(400), 2), ("2", makes + ", shared among threads"))
+        self.assertEqual(said(parts.format(400), 1), ("1", "blocks for the caches"))
+        self.assertEqual(said(parts.format(4), 2), ("1", "not worth sharing"))
+        self.assertEqual(said(parts.format(400), 2), ("2", "blocks for the caches"))
         self.assertEqual(said(batch.format(2000, 1000), 1)[0], "1")
         self.assertEqual(said(batch.format(8, 3), 2), ("1", "single-threaded: waking workers would take longer than all products"))
         self.assertEqual(said(batch.format(2000, 1000), 2), ("2", "whole products are shared out"))

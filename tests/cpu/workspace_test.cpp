@@ -48,8 +48,7 @@ TEST(Workspace, PartsAreAlignedToLinesAndDoNotOverlap) {
 }
 
 TEST(Workspace, OneOfEachSizeWaitsForCallsThatTakeBoth) {
-  // As a complex product does, which takes its own block and then a real product's. Nothing
-  // else waits.
+  // As gemm_split_k does, which takes its own block and then a product's. Nothing else waits.
   std::vector<std::unique_ptr<Workspace>> others;
   for (int i = 0; i < 8; ++i) others.push_back(std::make_unique<Workspace>(1));
   const auto taken = [] {

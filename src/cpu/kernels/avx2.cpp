@@ -43,6 +43,7 @@ struct F32 {
     }
     return add(same, _mm256_permute_ps(_mm256_blend_ps(v, u, upper), 0xB1));
   }
+  static type exchanged(type x) { return _mm256_permute_ps(x, 0xB1); }
   static type mul(type a, type b) { return _mm256_mul_ps(a, b); }
   static void store(float* p, type x) { _mm256_storeu_ps(p, x); }
   static void store_first(float* p, __m256i m, type x) { _mm256_maskstore_ps(p, m, x); }
@@ -81,6 +82,7 @@ struct F64 {
       return add(_mm256_blend_pd(u, v, 0xC), _mm256_permute2f128_pd(u, v, 0x21));
     return add(_mm256_blend_pd(u, v, 0xA), _mm256_shuffle_pd(u, v, 0x5));
   }
+  static type exchanged(type x) { return _mm256_permute_pd(x, 0x5); }
   static type mul(type a, type b) { return _mm256_mul_pd(a, b); }
   static void store(double* p, type x) { _mm256_storeu_pd(p, x); }
   static void store_first(double* p, __m256i m, type x) { _mm256_maskstore_pd(p, m, x); }
@@ -164,17 +166,23 @@ constexpr auto integer_kernels() {
 using F = Plain<F32>;
 using D = Plain<F64>;
 
+constexpr auto kF32 = make_kernels<F, 6, 2, float>("avx2", pack_panels<F>, pack_panels<F>);
+[[maybe_unused]] constexpr auto kF64 =
+    make_kernels<D, 6, 2, double>("avx2", pack_panels<D>, pack_panels<D>);
+
 }  // namespace
 
-constexpr KernelSet kAvx2 = {make_kernels<F, 6, 2, float>("avx2", pack_panels<F>, pack_panels<F>),
+constexpr KernelSet kAvx2 = {kF32,
 #if !defined(TESSERA_ONLY_DEMO)
-                             make_kernels<D, 6, 2, double>("avx2", pack_panels<D>, pack_panels<D>),
+                             kF64,
                              make_converted_kernels<F, 6, 2, ConvertF16>("avx2"),
                              make_converted_kernels<F, 6, 2, ConvertBf16>("avx2"),
                              integer_kernels<std::int8_t>(),
                              integer_kernels<std::uint8_t>(),
                              integer_kernels<std::uint8_t, std::int8_t>(),
-                             integer_kernels<std::int8_t, std::uint8_t>()
+                             integer_kernels<std::int8_t, std::uint8_t>(),
+                             complex_kernels<F, D>(kF32),
+                             complex_kernels<D, D>(kF64)
 #endif
 };
 

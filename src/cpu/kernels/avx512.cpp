@@ -59,23 +59,29 @@ using F = Plain<F32>;
 using H = Plain<HalfF32>;
 using D = Plain<F64>;
 
+constexpr auto kF32 = with_scheduled_tile<F>(with_tall_tiles<F>(
+    with_wide_tiles<F, 6>(make_kernels<F, 8, 3, float>("avx512", pack_panels<H>, pack_panels<F>))));
+[[maybe_unused]] constexpr auto kF64 =
+    with_scheduled_tile<D>(with_tall_tiles<D>(with_wide_tiles<D, 6>(
+        make_kernels<D, 8, 3, double>("avx512", pack_panels<D>, pack_panels<D>))));
+
 }  // namespace
 
 constexpr KernelsF32 kAvx512Narrow =
     with_tall_tiles<H>(make_kernels<H, 8, 1, float>("avx512", pack_panels<H>, pack_panels<H>));
 
 constexpr KernelSet kAvx512 = {
-    with_scheduled_tile<F>(with_tall_tiles<F>(with_wide_tiles<F, 6>(
-        make_kernels<F, 8, 3, float>("avx512", pack_panels<H>, pack_panels<F>)))),
+    kF32,
 #if !defined(TESSERA_ONLY_DEMO)
-    with_scheduled_tile<D>(with_tall_tiles<D>(with_wide_tiles<D, 6>(
-        make_kernels<D, 8, 3, double>("avx512", pack_panels<D>, pack_panels<D>)))),
+    kF64,
     with_scheduled_tile<F>(make_converted_kernels<F, 8, 3, ConvertF16>("avx512")),
     with_scheduled_tile<F>(make_converted_kernels<F, 8, 3, ConvertBf16>("avx512")),
     integer_kernels<std::int8_t>(),
     integer_kernels<std::uint8_t>(),
     integer_kernels<std::uint8_t, std::int8_t>(),
-    integer_kernels<std::int8_t, std::uint8_t>()
+    integer_kernels<std::int8_t, std::uint8_t>(),
+    complex_kernels<F, D>(kF32),
+    complex_kernels<D, D>(kF64)
 #endif
 };
 

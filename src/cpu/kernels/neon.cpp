@@ -113,16 +113,21 @@ constexpr auto integer_kernels() {
                                            pack_groups<Pairs, PairsOf<Pairs, ElementOfB, Source>>);
 }
 
+constexpr auto kF32 = make_kernels<F, 8, 3, float>("neon", pack_panels<F>, pack_panels<F>);
+constexpr auto kF64 = make_kernels<D, 8, 3, double>("neon", pack_panels<D>, pack_panels<D>);
+
 }  // namespace
 
-constexpr KernelSet kNeon = {make_kernels<F, 8, 3, float>("neon", pack_panels<F>, pack_panels<F>),
-                             make_kernels<D, 8, 3, double>("neon", pack_panels<D>, pack_panels<D>),
+constexpr KernelSet kNeon = {kF32,
+                             kF64,
                              make_converted_kernels<F, 8, 3, PortableConvert<F, HalfBits>>("neon"),
                              make_converted_kernels<F, 8, 3, PortableConvert<F, BrainBits>>("neon"),
                              integer_kernels<std::int8_t>(),
                              integer_kernels<std::uint8_t>(),
                              integer_kernels<std::uint8_t, std::int8_t>(),
-                             integer_kernels<std::int8_t, std::uint8_t>()};
+                             integer_kernels<std::int8_t, std::uint8_t>(),
+                             complex_kernels<F, D>(kF32),
+                             complex_kernels<D, D>(kF64)};
 
 }  // namespace tessera::cpu
 #endif

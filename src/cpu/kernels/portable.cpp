@@ -19,18 +19,24 @@ constexpr auto integer_kernels() {
                                            pack_groups<Pairs, PairsOf<Pairs, ElementOfB, Source>>);
 }
 
+constexpr auto kF32 = make_kernels<F, 4, 1, float>("portable", pack_panels<F>, pack_panels<F>);
+[[maybe_unused]] constexpr auto kF64 =
+    make_kernels<D, 4, 1, double>("portable", pack_panels<D>, pack_panels<D>);
+
 }  // namespace
 
 constexpr KernelSet kPortable = {
-    make_kernels<F, 4, 1, float>("portable", pack_panels<F>, pack_panels<F>),
+    kF32,
 #if !defined(TESSERA_ONLY_DEMO)
-    make_kernels<D, 4, 1, double>("portable", pack_panels<D>, pack_panels<D>),
+    kF64,
     make_converted_kernels<F, 4, 1, PortableConvert<F, HalfBits>>("portable"),
     make_converted_kernels<F, 4, 1, PortableConvert<F, BrainBits>>("portable"),
     integer_kernels<std::int8_t>(),
     integer_kernels<std::uint8_t>(),
     integer_kernels<std::uint8_t, std::int8_t>(),
-    integer_kernels<std::int8_t, std::uint8_t>()
+    integer_kernels<std::int8_t, std::uint8_t>(),
+    complex_kernels<F, D>(kF32),
+    complex_kernels<D, D>(kF64)
 #endif
 };
 

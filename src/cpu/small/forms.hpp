@@ -24,9 +24,12 @@ constexpr bool kIsPlainType = std::is_same_v<In, Out>&& std::is_same_v<In, Accum
 /// lanes.
 constexpr index_t kTiny = 48;
 
+/// What is packed for such a product must fit the stack.
 template <class In, class Out>
 bool is_tiny(const Gemm<In, Out>& call) {
-  return call.M <= kTiny && call.N <= kTiny && call.K <= kTiny;
+  constexpr auto sum_bytes = static_cast<index_t>(sizeof(typename Gemm<In, Out>::Sum));
+  constexpr index_t most = kIsPlainType<In, Out> ? kTiny : kTiny * 4 / sum_bytes;
+  return call.M <= most && call.N <= most && call.K <= most;
 }
 
 /// Up to this much work, one thread is faster than dividing it into tasks. Measured:
@@ -253,18 +256,21 @@ bool is_for_k_group_dots(const Gemm<In, Out>& call, const Table& kernels, bool i
 }
 /// K-groups of both factors, packed.
 struct PackedKGroups {
-  index_t a, b;
-  std::size_t bytes() const { return bytes_of_a() + Workspace::rounded(size(b)); }
-  std::size_t bytes_of_a() const { return Workspace::rounded(size(a)); }
+  index_t a, b;  ///< in bytes
+  std::size_t bytes() const { return bytes_of_a() + rounded(b); }
+  std::size_t bytes_of_a() const { return rounded(a); }
 
  private:
-  static std::size_t size(index_t k_groups) { return static_cast<std::size_t>(k_groups) * 4; }
+  static std::size_t rounded(index_t bytes) {
+    return Workspace::rounded(static_cast<std::size_t>(bytes));
+  }
 };
 template <class In, class Out, class Table>
 PackedKGroups packed_k_groups(const Gemm<In, Out>& call, const Table& kernels) {
   const index_t k_groups = ceil_div(call.K, kernels.group);
-  return {round_up(call.M, kernels.rows) * (k_groups + kernels.a_extra),
-          round_up(call.N, small_panel(call.N, kernels)) * (k_groups + kernels.b_extra)};
+  constexpr auto bytes = static_cast<index_t>(sizeof(typename Gemm<In, Out>::Sum));  // of a K-group
+  return {round_up(call.M, kernels.rows) * (k_groups + kernels.a_extra) * bytes,
+          round_up(call.N, small_panel(call.N, kernels)) * (k_groups + kernels.b_extra) * bytes};
 }
 
 /// Products of which one thread packs both factors and multiplies without tasks: B stays in L1. For
@@ -275,7 +281,7 @@ bool is_for_k_groups(const Gemm<In, Out>& call, const Table& kernels) {
   return call.M <= kSmallExtent && call.N <= kSmallExtent &&
          call.K <= kSmallExtent * kernels.group && call.M > Table::kAxpyRows[Table::kAxpys - 1] &&
          !has_few_columns(call, kernels.lanes, kernels.group) &&
-         packed_k_groups(call, kernels).b * 4 <= caches().l1 * 2 / 3;
+         packed_k_groups(call, kernels).b <= caches().l1 * 2 / 3;
 }
 
 /// How one thread computes a product of elements that become K-groups.

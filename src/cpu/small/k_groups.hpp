@@ -121,8 +121,9 @@ template <class In, class Out, class Source, class KGroup, class Sum>
                                               SmallForm form, const ElementA<In>* A,
                                               const ElementB<In>* B, Out* C) {
   // K-groups of one element each, or of two or more and, for tile units, 15 K-groups beyond them.
-  constexpr index_t most_k_groups = std::is_same_v<KGroup, Sum> ? kTiny : kTiny / 2 + 15;
-  constexpr index_t most_lines = 64;  // panels that cover kTiny lines
+  constexpr index_t share = sizeof(KGroup) / 4;  // see is_tiny
+  constexpr index_t most_k_groups = std::is_same_v<KGroup, Sum> ? kTiny / share : kTiny / 2 + 15;
+  constexpr index_t most_lines = 64 / share;  // panels that cover kTiny lines
   if (multiply_k_group_dots(call, kernels, form, A, B, C)) return;
   alignas(64) KGroup a[most_lines * most_k_groups], b[most_lines * most_k_groups];
   multiply_k_groups(call, kernels, A, B, C, a, b);
@@ -134,7 +135,6 @@ template <class In, class Out, class Source, class KGroup, class Sum>
                                                const Kernels<Source, KGroup, Sum>& kernels,
                                                SmallForm form) {
   if (multiply_k_group_dots(call, kernels, form, call.A, call.B, call.C)) return true;
-  static_assert(sizeof(KGroup) == 4);
   const PackedKGroups packed = packed_k_groups(call, kernels);
   Workspace workspace(packed.bytes());
   if (!workspace) return false;
