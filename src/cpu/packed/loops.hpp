@@ -88,8 +88,10 @@ inline void Product<In, Out, Table>::run_packed(int worker, const Part& part) {
   for (index_t i_end; i < part.i_end; i = i_end) {
     i_end = std::min(part.i_end, i + plan_.block_rows);
     const Block block = block_of_a(worker, part, i, i_end);
-    for (index_t s = 0; s < count; ++s)
-      multiply_share(part, block, s, shares[s], nullptr, s + 1 < count ? shares[s + 1] : nullptr);
+    if (part.k_groups < kPrefetchDepth) multiply_shallow(part, block, 0, count, shares);
+    else
+      for (index_t s = 0; s < count; ++s)
+        multiply_share(part, block, s, shares[s], nullptr, s + 1 < count ? shares[s + 1] : nullptr);
   }
 }
 
@@ -99,6 +101,8 @@ template <class In, class Out, class Table>
 inline void Product<In, Out, Table>::multiply_share(const Part& part, const Block& block, index_t s,
                                                     const KGroup* b, KGroup* copy,
                                                     const KGroup* next_share) {
+  if (copy == nullptr && part.k_groups < kPrefetchDepth)
+    return multiply_shallow(part, block, s, s + 1, &b);
   const index_t first = part.j + s * plan_.share_columns;
   const index_t end = std::min(part.j_end, first + plan_.share_columns);
   const index_t depth =
@@ -112,10 +116,6 @@ inline void Product<In, Out, Table>::multiply_share(const Part& part, const Bloc
     cols = panel_of(end - j);
     if (plan_.packs_b() && !plan_.keeps_b()) at = 0;
     tiles.micro.b = b + at;
-    if (copy == nullptr && !tiles.prefetches) {
-      multiply_shallow(tiles, part, block, j);
-      continue;
-    }
     tiles.copy = copy != nullptr && kernels_.fills_vectors(cols) ? copy + at : nullptr;
     if (copy != nullptr && tiles.copy == nullptr) pack_panels_of_b(copy + at, part, j, j + cols);
     tiles.next_b = j + cols < end ? tiles.micro.b + plan_.blocks.nr * depth : next_share;
@@ -146,54 +146,56 @@ inline void Product<In, Out, Table>::multiply_panel(Tiles& tiles, const Part& pa
   }
 }
 
-/// Loop 1 with so small a K that prefetching does not pay off and the overhead between register
-/// tiles matters. Measured: bench/results/cpu/tuning.md.
+/// Loops 2 and 1 with so small a K that the operands stay in the caches and C is most of what is
+/// read and written: where C is far, register tile by register tile along its rows, in the order of
+/// memory. Measured: bench/results/cpu/tuning.md.
 template <class In, class Out, class Table>
-inline void Product<In, Out, Table>::multiply_shallow(Tiles& tiles, const Part& part,
-                                                      const Block& block, index_t j) const {
+inline void Product<In, Out, Table>::multiply_shallow(const Part& part, const Block& block,
+                                                      index_t s, index_t s_end,
+                                                      const KGroup* const* shares) const {
+  alignas(64) Sum temporary[Table::kMostRows * kMostColumns];
+  Tiles tiles = tiles_of(part, block, false, temporary);
   auto& micro = tiles.micro;
-  Sum* const sums = tiles.sums;
-  const index_t a_step = tiles.a_step;
-  const int vectors = kernels_.vectors_of(micro.cols);
-  const bool fills = kernels_.fills_vectors(micro.cols),
-             is_masked = !plan_.reads_panels_of_b() && !fills;
-  const bool finishes_it = finishes(part), ends = ends_in_tile(part) && (fills || is_masked);
-  const bool prefetches_c = ends && adds_to_far_c();
-  const auto& table = is_masked                    ? kernels_.masked[ends]
-                      : block.packed               ? kernels_.packed
-                      : kUnpacked && !prefetches_c ? kernels_.no_prefetch[ends]
-                                                   : kernels_.direct;
-  const index_t c_step = sums != nullptr ? plan_.mr * micro.c_row : 0;
-  if (sums != nullptr) micro.c = sums + block.i * micro.c_row + j;
-  micro.a = block.a;
-  micro.next_c = nullptr, micro.prefetch = micro.prefetch_a = nullptr, micro.prefetch_times = 0;
-  if constexpr (std::is_same_v<Sum, Out>) {
-    if (ends) {  // the epilogue is the same for all, but for where its biases are
-      FinishRow<Scalar> how = finish_at(call_, i0_ + block.i, j0_ + j);
-      micro.finish = &how;
-      micro.to = call_.C + (i0_ + block.i) * call_.c_row + j0_ + j, micro.to_row = call_.c_row;
-      const index_t step = plan_.mr * micro.to_row;
-      for (index_t i = block.i; i < block.i_end; i += plan_.mr) {
-        micro.rows = static_cast<int>(std::min<index_t>(plan_.mr, block.i_end - i));
-        if (block.shifts != nullptr) micro.shifts = block.shifts + (i - block.i);
-        if (prefetches_c) micro.next_c = micro.to + step;
-        table[kernels_.entry(micro.rows)][vectors - 1](micro);
-        if (!how.last.changes_nothing()) finish_last_step(kernels_, micro, micro.rows);
-        micro.a += plan_.mr * a_step, micro.c += c_step, micro.to += step;
-        if (how.row_bias != nullptr) how.row_bias += plan_.mr;
-      }
-      micro.finish = nullptr;
-      return;
+  const index_t depth = plan_.reads_panels_of_b() ? part.k_groups + kernels_.b_extra : 1;
+  const bool prefetches_c = c_is_far() && ends_in_tile(part) && call_.beta != Scalar{0};
+  const auto each_row = [&](const auto& body) {
+    for (index_t i = block.i; i < block.i_end; i += plan_.mr) {
+      micro.rows = static_cast<int>(std::min<index_t>(plan_.mr, block.i_end - i));
+      micro.a = block.a + (i - block.i) * tiles.a_step;
+      if (block.shifts != nullptr) micro.shifts = block.shifts + (i - block.i);
+      body(i);
     }
-  }
-  for (index_t i = block.i; i < block.i_end; i += plan_.mr) {
-    micro.rows = static_cast<int>(std::min<index_t>(plan_.mr, block.i_end - i));
-    if (block.shifts != nullptr) micro.shifts = block.shifts + (i - block.i);
-    table[kernels_.entry(micro.rows)][vectors - 1](micro);
-    if (finishes_it)
-      finish_tile(call_, call_.C, kernels_, micro.c, micro.c_row, i0_ + i, j0_ + j, micro.rows,
-                  micro.cols);
-    micro.a += plan_.mr * a_step, micro.c += c_step;
+  };
+  const auto each_panel = [&](index_t n, index_t end, const auto& body) {
+    for (; n < end; ++n) {
+      const index_t first = part.j + n * plan_.share_columns;
+      const index_t last = std::min(part.j_end, first + plan_.share_columns);
+      micro.b = shares[n - s];
+      for (index_t j = first; j < last; j += micro.cols) {
+        micro.cols = panel_of(last - j);
+        body(j);
+        micro.b += plan_.reads_panels_of_b() ? plan_.blocks.nr * depth : micro.cols;
+      }
+    }
+  };
+  const auto multiply_tile = [&](index_t i, index_t j) {
+    if (tiles.sums != nullptr) micro.c = tiles.sums + i * micro.c_row + j;
+    if constexpr (std::is_same_v<Sum, Out>) {
+      micro.next_c = prefetches_c && j + micro.cols < part.j_end
+                         ? call_.C + (i0_ + i) * call_.c_row + j0_ + j + micro.cols
+                         : nullptr;
+    }
+    multiply(micro, part, block.packed, i, j);
+  };
+  if (!c_is_far())
+    return each_panel(s, s_end,
+                      [&](index_t j) { each_row([&](index_t i) { multiply_tile(i, j); }); });
+  const index_t share_bytes = plan_.share_columns * part.k_groups * index_t{sizeof(KGroup)};
+  const index_t together = std::max<index_t>(1, caches().l2 / 2 / share_bytes);
+  for (; s < s_end; s += together, shares += together) {
+    each_row([&](index_t i) {
+      each_panel(s, std::min(s_end, s + together), [&](index_t j) { multiply_tile(i, j); });
+    });
   }
 }
 

@@ -59,15 +59,23 @@ inline void Product<In, Out, Table>::multiply(MicroTile<KGroup, Sum>& micro, con
   const int vectors = kernels_.vectors_of(micro.cols);
   const bool fills = kernels_.fills_vectors(micro.cols),
              is_masked = !plan_.reads_panels_of_b() && !fills;
+  const bool ends = ends_in_tile(part) && (fills || is_masked);
+  const bool is_shallow = kUnpacked && part.k_groups < kPrefetchDepth && micro.next_c == nullptr;
   const auto& table = micro.copy != nullptr ? kernels_.fused_packing
-                      : is_masked           ? kernels_.masked[ends_in_tile(part)]
+                      : is_masked           ? kernels_.masked[ends]
                       : packed_a            ? kernels_.packed
+                      : is_shallow          ? kernels_.no_prefetch[ends]
                                             : kernels_.direct;
   const auto run = table[kernels_.entry(micro.rows)][vectors - 1];
+  if constexpr (kIsComplexPart<In>) {  // what combining the sums reads and writes at once
+    for (int r = 0; finishes(part) && call_.c_col == 1 && r < micro.rows; r += 2) {
+      for (index_t n = 0; n < micro.cols; n += 64 / index_t{sizeof(Sum)})
+        __builtin_prefetch(call_.C + (i0_ + i + r) * call_.c_row + j0_ + j + n, 1);
+    }
+  }
   if (!finishes(part)) run(micro);
   else
-    run_and_finish_tile(call_, call_.C, kernels_, run, ends_in_tile(part) && (fills || is_masked),
-                        micro, i0_ + i, j0_ + j, micro.rows);
+    run_and_finish_tile(call_, call_.C, kernels_, run, ends, micro, i0_ + i, j0_ + j, micro.rows);
 }
 
 }  // namespace tessera::cpu

@@ -6,12 +6,10 @@
 
 namespace tessera::cpu {
 
-/// Does the epilogue add to a C that is too large to stay in L2, so that its next micro-tile is
-/// prefetched?
+/// Is C too large to stay in L2?
 template <class In, class Out, class Table>
-inline bool Product<In, Out, Table>::adds_to_far_c() const {
-  return call_.beta != Scalar{0} &&
-         call_.M * call_.N * static_cast<index_t>(sizeof(Out)) > caches().l2 / 2;
+inline bool Product<In, Out, Table>::c_is_far() const {
+  return call_.M * call_.N * static_cast<index_t>(sizeof(Out)) > caches().l2 / 2;
 }
 
 /// What register tile (i, j) prefetches while it multiplies.

@@ -114,7 +114,8 @@ class Product {
   void multiply_share(const Part& part, const Block& block, index_t s, const KGroup* b,
                       KGroup* copy = nullptr, const KGroup* next_share = nullptr);
   void multiply_panel(Tiles& tiles, const Part& part, const Block& block, index_t j);
-  void multiply_shallow(Tiles& tiles, const Part& part, const Block& block, index_t j) const;
+  void multiply_shallow(const Part& part, const Block& block, index_t s, index_t s_end,
+                        const KGroup* const* shares) const;
 
   // Tasks: tasks.hpp.
   index_t take(int worker, index_t kc_block);
@@ -139,7 +140,7 @@ class Product {
   index_t run_first_block(int worker, const Part& part, const KGroup** shares);
 
   // Prefetching: prefetch.hpp.
-  bool adds_to_far_c() const;
+  bool c_is_far() const;
   void prefetch(Tiles& tiles, const Part& part, const Block& block, index_t i, index_t j) const;
   void prefetch_next_b(MicroTile<KGroup, Sum>& micro, const Part& part, const Block& block,
                        index_t i, index_t j) const;
