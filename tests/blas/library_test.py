@@ -64,6 +64,7 @@ class Library(libraries.BlasTest):
             for form in ("", "_batch", "_batch_strided"):
                 expected |= {f"{x}gemm{form}_", f"{x}gemm{form}_64_", f"cblas_{x}gemm{form}", f"cblas_{x}gemm{form}_64",
                              f"cblas_{x}gemm{form}64_"}
+            expected |= {f"{x}laswp_", f"{x}laswp_64_"}
             expected |= {f"scipy_{x}gemm_", f"scipy_{x}gemm_64_", f"scipy_cblas_{x}gemm", f"scipy_cblas_{x}gemm64_"}
         for file in FILES:
             found = {line.split()[-1] for line in tool("nm", "-D", "--defined-only", file).splitlines()}
