@@ -78,13 +78,13 @@ std::vector<std::string> row_of(std::string label, const Counters& c, const Coun
   const std::int64_t global = c.global_load_requests + c.global_store_requests +
                               c.global_atomic_requests + c.async_copy_requests,
                      shared = c.shared_load_requests + c.shared_store_requests +
-                              c.shared_atomic_requests,
+                              c.shared_atomic_requests + c.unit_operands,
                      sectors = c.global_load_sectors + c.global_store_sectors +
                                c.global_atomic_sectors + c.async_copy_sectors,
                      waves = c.shared_load_wavefronts + c.shared_store_wavefronts +
-                             c.shared_atomic_wavefronts,
+                             c.shared_atomic_wavefronts + c.unit_operand_wavefronts,
                      ideal = c.shared_load_wavefronts_ideal + c.shared_store_wavefronts_ideal +
-                             c.shared_atomic_requests;
+                             c.shared_atomic_requests + c.unit_operand_wavefronts_ideal;
   std::vector<std::string> out = {std::move(label),
                                   count_or_dash(global),
                                   each(sectors, global),

@@ -89,6 +89,9 @@ std::string async_text(const Mistake& m, const std::string& who, const std::stri
                      : cat("the bulk copy that ", other, " starts at ", there, " into "),
                  target(m));
     case Kind::stage_reused:
+      if (m.memory == Memory::none)
+        return cat(who, " starts bulk copies for later phases at ", here, " than the one that ",
+                   other, " waits for at ", there, ": ", m.detail);
       return cat(who, " starts a bulk copy into ", target(m), " at ", here, ", and ", other, " ",
                  m.detail, " it at ", there, ": nothing orders the copy after that");
     case Kind::missing_async_fence:
@@ -346,6 +349,7 @@ std::string hint_of(const Mistake& m) {
   if (m.repeats)
     return "a loop with a barrier runs more often for some threads: give all of them the same "
            "number of rounds";
+  if (m.kind == Kind::missing_barrier && m.at_gates) return m.advice;
   if (m.kind == Kind::early_return && m.tensor == "warp")
     return "let all lanes that the mask names come there: move the call out of the branch or loop, "
            "or name those that come, by __ballot_sync() before it";

@@ -123,7 +123,7 @@ bool ends_a_block(const Mistake& m) {
       Kind::barrier_misuse,   Kind::stuck,           Kind::gate_phase,     Kind::gate_bytes,
       Kind::gate_arrivals,    Kind::mma_unordered,   Kind::cluster_exit};
   return std::find(std::begin(kKinds), std::end(kKinds), m.kind) != std::end(kKinds) ||
-         (m.kind == Kind::misaligned && m.memory == Memory::none);
+         (m.memory == Memory::none && (m.kind == Kind::misaligned || m.kind == Kind::stage_reused));
 }
 
 void add_head(Report& out, const RunContext& context) {

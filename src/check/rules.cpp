@@ -81,7 +81,7 @@ constexpr std::array<Rule, kKindNames.size()> kRules = {{
      "It may read what was there before. Each thread that has stored calls fence_async() after "
      "its stores and before the barrier."},
     {error, "Sums or operands that are touched while a matrix unit works on them.",
-     "Wait for the product first: wait_mma<0>()."},
+     "Wait for the product first: wait_mma<0>(t)."},
     {error, "Matrix instructions without a fence, or not alike in all four warps.",
      "All warps of a warpgroup start the same products in the same order."},
     {error, "A phase of a gate that expects more or fewer bytes than arrive.",

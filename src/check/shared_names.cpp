@@ -26,6 +26,7 @@ struct NamedSource {
   bool has_storage = false;
   std::map<std::string, std::string> elements;  ///< "to" of "auto& to = s.b[i];": "s.b["
   std::set<std::string> gates;                  ///< "s.full[" of "wait(t, s.full[i], phase)"
+  std::set<std::string> members;                ///< those of the storage that occur, but gates
 
   /// What a view shows; any other name itself.
   const std::string& member_of(const std::string& name) const {
@@ -76,6 +77,7 @@ NamedSource named(const std::string& text) {
   // member only contributes to, "auto x = s.a(y, k);" or a swizzled view, counts where it is
   // indexed.
   const std::string named = R"(\b(?:auto[&\s]+|\w+\s*&\s*)(\w+)\s*=)";  // with its type
+  const std::regex of_storage(cat("(", members, ")"));
   const std::regex view(cat(named, R"(\s*()", members, R"()(?:[^\[\];]*\])?(?:\.view\(\))?\s*;)")),
       alias(cat(named, "[^;]*(?:", members, ")")),
       gate(cat(R"(\b(?:wait|expect|arrive|open_gate)\s*\(\s*\w+\s*,\s*()", members,
@@ -94,6 +96,9 @@ NamedSource named(const std::string& text) {
     }
   for (const auto& line : out.lines)
     for (auto& each : matches_of(line, gate)) out.gates.insert(out.member_of(each));
+  for (const auto& line : out.lines)
+    for (const auto& each : matches_of(line, of_storage))
+      if (!out.gates.contains(each)) out.members.insert(each);
   for (const auto& line : declarations)
     for (const auto& each : matches_of(line, alias))
       if (!whole.contains(each))
@@ -119,6 +124,20 @@ class Names {
       std::erase_if(out, [&](const auto& each) { return !here.contains(each); });
     }
     return out.size() == 1 ? *out.begin() : "";
+  }
+
+  /// Of the one source with shared storage: the one member that is none of these; "" if there are
+  /// several.
+  std::string only_other(const std::set<std::string>& known) const {
+    std::set<std::string> out;
+    int sources = 0;
+    for (const auto& [file, source] : sources_) {
+      sources += source.has_storage ? 1 : 0;
+      for (const std::string& each : source.members)
+        if (std::string name = each.substr(0, each.find('[')); !known.contains(name))
+          out.insert(std::move(name));
+    }
+    return sources == 1 && out.size() == 1 ? *out.begin() : "";
   }
 
   /// The one gate that a line waits for or arrives at, "s.full[1]", or its array, "s.full[".
@@ -195,6 +214,29 @@ std::map<std::string, std::string> names_of(
   return out;
 }
 
+/// Tiles that a function gets as arguments, whose lines name no member: they are the one member
+/// that has no tile yet.
+void name_others(const Report& report, const Names& names,
+                 const std::map<std::string, std::set<std::string>>& called,
+                 std::map<std::string, std::string>& tiles) {
+  std::set<std::string> known;
+  for (const auto& [name, of] : called) {
+    const std::string whole = name.starts_with(kPart) ? name.substr(kPart.size()) : name;
+    known.insert(whole.substr(0, whole.find('[')));
+  }
+  const std::string other = names.only_other(known);
+  if (other.empty()) return;
+  const auto name = [&](const std::string& tile) {
+    if (is_tile(tile)) tiles.emplace(tile, other);
+  };
+  for (const auto& f : report.findings) {
+    if (f.memory == Memory::shared) name(f.tensor);
+    for (const auto& also : f.also) name(also.tensor);
+  }
+  for (const auto& sample : report.samples)
+    if (sample.memory == Memory::shared) name(sample.tensor);
+}
+
 /// Of an array, a gate has the index that its byte says, counted from the first that lines name.
 void name_gates(Report& report, Names& names) {
   std::map<std::string, std::vector<OpenedGate*>> called;
@@ -255,7 +297,8 @@ void name_shared_tiles(Report& report, const SourceReader& source) {
     learn_of(f);
     for (const auto& also : f.also) learn_of(also);
   }
-  const std::map<std::string, std::string> tiles = names_of(called);
+  std::map<std::string, std::string> tiles = names_of(called);
+  name_others(report, names, called, tiles);
   for (auto& f : report.findings) {
     for (auto& also : f.also)
       if (const auto name = tiles.find(also.tensor); name != tiles.end())

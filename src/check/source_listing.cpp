@@ -77,14 +77,17 @@ std::string global_sectors(const Counters& c) {
 }
 
 std::int64_t shared_requests(const Counters& c) {
-  return c.shared_load_requests + c.shared_store_requests + c.shared_atomic_requests;
+  return c.shared_load_requests + c.shared_store_requests + c.shared_atomic_requests +
+         c.unit_operands;
 }
 
 std::string shared_wavefronts(const Counters& c) {
   const auto others = c.shared_atomic_wavefronts;
-  return judged(c.shared_load_wavefronts + c.shared_store_wavefronts + others,
-                c.shared_load_wavefronts_ideal + c.shared_store_wavefronts_ideal + others,
-                shared_requests(c));
+  return judged(
+      c.shared_load_wavefronts + c.shared_store_wavefronts + c.unit_operand_wavefronts + others,
+      c.shared_load_wavefronts_ideal + c.shared_store_wavefronts_ideal +
+          c.unit_operand_wavefronts_ideal + others,
+      shared_requests(c));
 }
 
 /// A number beside each line; a column that is empty for the whole kernel is omitted.

@@ -235,16 +235,31 @@ KernelSpelling spelling_of(const CheckedKernel& kernel) {
 std::string source_text(const CheckedKernel& kernel, const KernelSpelling& spelling) {
   if (spelling.header.empty()) {
     const DType type = parse_dtype(kernel.dtype);
-    std::vector<std::string> built;
+    std::vector<std::string> built, checked;
     for (const TileShape& tile : find_algorithm(kernel.name).tiles_of(type)) {
+      built.push_back(to_string(tile));
       if (spell_kernel(kernel.name, type, shell::sums_of(type), tile).is_compiled)
-        built.push_back(to_string(tile));
+        checked.push_back(to_string(tile));
     }
+    const std::string tile = to_string(spelling.tile);
+    const auto has = [&](const std::vector<std::string>& all) {
+      return std::find(all.begin(), all.end(), tile) != all.end();
+    };
+    const std::string what = cat(kernel.name, " with tile ", tile, " in ", kernel.dtype);
+    if (!built.empty() && !has(built))
+      throw Error(Category::unavailable,
+                  cat("kernels with bulk copies are checked in built-in tiles: ", what),
+                  cat("--tile ", shell::join(built)));
+    if (!checked.empty() && !has(checked))
+      throw Error(Category::unavailable,
+                  cat("the checker is built without ", what, ", to be smaller"),
+                  cat("--tile ", shell::join(checked), ", or --dtype ",
+                      type == DType::f16 ? "bf16, whose kernel is the same" : "f32"));
     throw Error(Category::unavailable,
-                cat("kernels with bulk copies are checked in built-in tiles, without --stop-at and "
-                    "compiler flags: ",
-                    kernel.name, " with tile ", to_string(spelling.tile), " in ", kernel.dtype),
-                built.empty() ? "f32" : cat("--tile ", shell::join(built), ", or f32"));
+                cat("kernels with bulk copies are checked as they are built in, without --stop-at "
+                    "and compiler flags: ",
+                    what),
+                checked.empty() ? "f32" : "");
   }
   return cat("#include \"tessera/check/file.hpp\"\n#include \"", spelling.header,
              "\"\n\nusing namespace tessera;\n\n"

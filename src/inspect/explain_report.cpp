@@ -139,7 +139,8 @@ std::string next_step(const Explained& e) {
 
 /// The cost of a line: passes of the data stage and quarters of multiply-adds.
 double cost(const Counters& c) {
-  return static_cast<double>(c.shared_load_wavefronts + c.shared_store_wavefronts) +
+  return static_cast<double>(c.shared_load_wavefronts + c.shared_store_wavefronts +
+                             c.unit_operand_wavefronts) +
          static_cast<double>(c.global_load_sectors + c.global_store_sectors + c.async_copy_sectors +
                              c.bulk_copy_sectors + c.bulk_store_sectors) /
              4 +
@@ -178,11 +179,13 @@ std::string costly_lines(const Explained& e, const check::SourceReader& source,
     const Counters& c = line->counters;
     const auto global = c.global_load_requests + c.global_store_requests + c.async_copy_requests +
                         c.bulk_copies + c.bulk_stores;
-    const auto shared = c.shared_load_requests + c.shared_store_requests;
+    const auto shared = c.shared_load_requests + c.shared_store_requests + c.unit_operands;
     table.add({place(line->location), count(global),
                each(global, c.global_load_sectors + c.global_store_sectors + c.async_copy_sectors +
                                 c.bulk_copy_sectors + c.bulk_store_sectors),
-               count(shared), each(shared, c.shared_load_wavefronts + c.shared_store_wavefronts),
+               count(shared),
+               each(shared, c.shared_load_wavefronts + c.shared_store_wavefronts +
+                                c.unit_operand_wavefronts),
                line_of(source, line->location)});
   }
   return table.text(columns);

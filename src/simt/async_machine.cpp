@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "tessera/core/random.hpp"
@@ -72,20 +73,39 @@ bool AsyncMachine::draws_late() {
 bool AsyncMachine::start(Transfer transfer) {
   transfer.group = of_[static_cast<std::size_t>(transfer.thread)].store_groups;
   if (!draws_late()) return carry_out(transfer);
-  listed_.push_back(transfer);
+  if (transfer.gate != nullptr) {  // until they come, the bytes have no value
+    std::ranges::fill(box_in(shared_, transfer), std::byte{0xff});
+    if (!seen_.empty()) std::ranges::fill(box_in(seen_.data(), transfer), std::byte{0xff});
+  }
+  listed_.push_back(std::move(transfer));
   return false;
 }
 
-bool AsyncMachine::carry_out_one(Gate** ended) {
-  if (listed_.empty()) return false;
-  const std::size_t at = random_bits(seed_, draws_++) % listed_.size();
-  const Transfer transfer = listed_[at];
-  listed_.erase(listed_.begin() + static_cast<std::ptrdiff_t>(at));
+bool AsyncMachine::carry_out_one(std::span<const Gate* const> gates, Gate** ended) {
+  std::vector<std::size_t> due;
+  for (std::size_t i = 0; i < listed_.size(); ++i) {
+    if (gates.empty() || std::ranges::find(gates, listed_[i].gate) != gates.end()) due.push_back(i);
+  }
+  if (due.empty()) return false;
+  const auto at =
+      listed_.begin() + static_cast<std::ptrdiff_t>(due[random_bits(seed_, draws_++) % due.size()]);
+  const Transfer transfer = std::move(*at);
+  listed_.erase(at);
   *ended = carry_out(transfer) ? transfer.gate : nullptr;
   return true;
 }
 
+std::span<std::byte> AsyncMachine::box_in(std::byte* storage, const Transfer& transfer) const {
+  const BulkFields& f = transfer.fields;
+  const auto first = static_cast<std::size_t>(transfer.shared - shared_),
+             bytes = static_cast<std::size_t>(f.box[0]) * static_cast<std::size_t>(f.box[1]) *
+                     static_cast<std::size_t>(f.element_bytes);
+  return {storage + first, std::min(bytes, shared_bytes_ - std::min(first, shared_bytes_))};
+}
+
 bool AsyncMachine::carry_out(const Transfer& transfer) {
+  if (order_ == ThreadOrder::late && transfer.gate != nullptr)
+    multiply_before(box_in(shared_, transfer));
   move(transfer);
   if (transfer.gate == nullptr) return false;
   GateState* gate = find(transfer.gate);
@@ -113,7 +133,8 @@ void AsyncMachine::move(const Transfer& transfer) {
       std::byte* there =
           exists ? global + y * f.stride_bytes + x * static_cast<std::int64_t>(size) : nullptr;
       if (transfer.gate == nullptr) {
-        if (exists) std::memcpy(there, seen() + at, size);
+        const std::byte* from = transfer.held.empty() ? seen() + at : &transfer.held[at - first];
+        if (exists) std::memcpy(there, from, size);
         continue;
       }
       if (!exists) {
@@ -135,21 +156,57 @@ void AsyncMachine::commit_stores(int thread) {
   ++of_[static_cast<std::size_t>(thread)].store_groups;
 }
 
-void AsyncMachine::wait_stores(int thread, int pending) {
+void AsyncMachine::wait_stores(int thread, int pending, bool is_read) {
   const std::int64_t newest = of_[static_cast<std::size_t>(thread)].store_groups - pending;
   const auto is_due = [&](const Transfer& each) {
     return each.gate == nullptr && each.thread == thread && each.group < newest;
   };
-  for (const Transfer& each : listed_) {
-    if (is_due(each)) move(each);
+  for (Transfer& each : listed_) {
+    if (!is_due(each)) continue;
+    if (!is_read) move(each);
+    else if (const auto read = box_in(seen(), each); each.held.empty())
+      each.held.assign(read.begin(), read.end());
   }
-  std::erase_if(listed_, is_due);
+  if (!is_read) std::erase_if(listed_, is_due);
 }
 
 void AsyncMachine::start_unit(int thread, const UnitCall& call) {
   Mine& mine = of_[static_cast<std::size_t>(thread)];
   mine.units.push_back(call);
   ++mine.open_units;
+}
+
+void AsyncMachine::read_operand(int thread, std::span<const std::byte> bytes) {
+  if (order_ != ThreadOrder::late || thread % kWarpgroup != 0) return;
+  Mine& mine = of_[static_cast<std::size_t>(thread)];
+  mine.operands.push_back({bytes, mine.committed});
+}
+
+void AsyncMachine::multiply_before(std::span<const std::byte> copied) {
+  for (std::size_t first = 0; first + kWarpgroup <= of_.size(); first += kWarpgroup) {
+    const bool is_read = std::ranges::any_of(of_[first].operands, [&](const Operand& each) {
+      return each.bytes.data() < copied.data() + copied.size() &&
+             copied.data() < each.bytes.data() + each.bytes.size();
+    });
+    if (!is_read) continue;
+    const auto group = std::span(of_).subspan(first, kWarpgroup);
+    const std::uint64_t whole = std::ranges::min(group, {}, &Mine::committed).committed;
+    for (int i = 0; i < kWarpgroup; ++i) {
+      Mine& mine = group[static_cast<std::size_t>(i)];
+      const auto kept = static_cast<std::ptrdiff_t>(mine.committed - whole);
+      finish_groups(static_cast<int>(first) + i, static_cast<int>(kept));
+    }
+  }
+}
+
+void AsyncMachine::finish_groups(int thread, int pending) {
+  Mine& mine = of_[static_cast<std::size_t>(thread)];
+  while (std::ssize(mine.unit_groups) > pending) {
+    multiply(thread, mine.unit_groups.front());
+    mine.unit_groups.pop_front();
+  }
+  const std::uint64_t done = mine.committed - mine.unit_groups.size();
+  std::erase_if(mine.operands, [&](const Operand& each) { return each.group < done; });
 }
 
 void AsyncMachine::multiply(int thread, std::size_t calls) {
@@ -171,13 +228,7 @@ void AsyncMachine::commit_units(int thread) {
 }
 
 void AsyncMachine::wait_units(int warpgroup, int pending) {
-  for (int thread = warpgroup * kWarpgroup; thread < (warpgroup + 1) * kWarpgroup; ++thread) {
-    Mine& mine = of_[static_cast<std::size_t>(thread)];
-    while (std::ssize(mine.unit_groups) > pending) {
-      multiply(thread, mine.unit_groups.front());
-      mine.unit_groups.pop_front();
-    }
-  }
+  for (int i = 0; i < kWarpgroup; ++i) finish_groups(warpgroup * kWarpgroup + i, pending);
 }
 
 bool AsyncMachine::awaits_another_block() const {
@@ -186,7 +237,11 @@ bool AsyncMachine::awaits_another_block() const {
 }
 
 void AsyncMachine::finish() {
-  for (const Transfer& each : std::exchange(listed_, {})) carry_out(each);
+  for (Transfer& each : std::exchange(listed_, {})) {
+    if (order_ == ThreadOrder::late && each.gate == nullptr && each.held.empty())
+      each.held.assign(box_in(seen(), each).size(), std::byte{0xff});
+    carry_out(each);
+  }
 }
 
 std::string AsyncMachine::text_of(const Gate* gate) const {
@@ -200,8 +255,9 @@ std::string AsyncMachine::text_of(const Gate* gate) const {
   if (g.missing != 0) add("lacks ", cat(g.missing, " of ", g.count, " arrivals"));
   if (g.bytes > 0) add(state.empty() ? "lacks " : "", cat(g.bytes, " bytes"));
   if (g.bytes < 0) add("has ", cat(-g.bytes, " bytes too many"));
-  return cat("gate ", number, " (opened at ", g.opened.file, ":", g.opened.line, ", byte ",
-             g.offset, " of shared storage), whose phase ", g.phases, state);
+  const std::string_view file = g.opened.file;
+  return cat("gate ", number, " (opened at ", file.substr(file.rfind('/') + 1), ":", g.opened.line,
+             "), whose phase ", g.phases, state);
 }
 
 }  // namespace tessera::detail

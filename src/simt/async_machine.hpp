@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,14 @@ struct GateState {
   Here opened;               ///< where
   std::int64_t bytes = 0;    ///< expected, less those that came
   std::uint64_t phases = 0;  ///< that have ended
+  /// By thread of the cluster: the phase of its last arrival, or last copy, plus 1; 0: none.
+  std::vector<std::uint64_t> arrived, copied;
+
+  void note(std::vector<std::uint64_t>& last, int thread) const {
+    const auto i = static_cast<std::size_t>(thread);
+    if (i >= last.size()) last.resize(i + 1);
+    last[i] = phases + 1;
+  }
 };
 
 class AsyncMachine {
@@ -47,19 +56,24 @@ class AsyncMachine {
     std::byte* shared;
     Gate* gate;  ///< null: a store
     int thread;
-    std::int64_t group = 0;  ///< of the thread's stores
     bool is_of_another_block = false;
+    std::int64_t group = 0;            ///< of the thread's stores
+    std::vector<std::byte> held = {};  ///< of a store: what it has read of shared storage
   };
   /// Queues or executes the transfer: true where it has ended a phase.
   bool start(Transfer transfer);
-  /// Executes one queued transfer, chosen by the seed; false: there is none.
-  bool carry_out_one(Gate** ended);
+  /// Executes one queued transfer, chosen by the seed among those to these gates, or among all if
+  /// there are none; false: there is no such transfer.
+  bool carry_out_one(std::span<const Gate* const> gates, Gate** ended);
 
   /// Earlier stores of threads are visible to operations that are started after this.
   void fence();
   void commit_stores(int thread);
-  void wait_stores(int thread, int pending);
+  /// `is_read`: they may be stored later.
+  void wait_stores(int thread, int pending, bool is_read);
   void start_unit(int thread, const UnitCall& call);
+  /// The instructions of the thread's current group read these bytes of shared storage.
+  void read_operand(int thread, std::span<const std::byte> bytes);
   /// Ends a group of this thread. The instructions are the warpgroup's: none is executed before all
   /// of its threads have started it.
   void commit_units(int thread);
@@ -67,7 +81,9 @@ class AsyncMachine {
   void wait_units(int warpgroup, int pending);
   /// Is a copy queued that another block of the cluster has started?
   bool awaits_another_block() const;
-  /// Executes all pending operations at the end of the block.
+  /// Executes all pending operations at the end of the block. In the order `late` its shared
+  /// storage is then another block's: a store that has not been waited for reads nothing of this
+  /// one's.
   void finish();
 
   /// Counts one arrival or that many bytes: true where that has ended the phase.
@@ -80,19 +96,30 @@ class AsyncMachine {
 
  private:
   std::size_t offset_of(const Gate* gate) const;
+  struct Operand {
+    std::span<const std::byte> bytes;
+    std::uint64_t group;
+  };
   struct Mine {
     std::int64_t store_groups = 0;        ///< committed, ever
     std::vector<UnitCall> units;          ///< pending, the oldest first
     std::deque<std::size_t> unit_groups;  ///< calls of each
     std::size_t open_units = 0;
-    std::uint64_t committed = 0;  ///< groups, ever
+    std::uint64_t committed = 0;    ///< groups, ever
+    std::vector<Operand> operands;  ///< of the pending ones
   };
   bool draws_late();
   void move(const Transfer& transfer);
+  /// The bytes of shared storage that it reads or writes.
+  std::span<std::byte> box_in(std::byte* storage, const Transfer& transfer) const;
   /// Shared storage as copies and units see it.
   std::byte* seen() { return seen_.empty() ? shared_ : seen_.data(); }
   bool carry_out(const Transfer& transfer);
   void multiply(int thread, std::size_t calls);
+  /// Executes all but the newest groups of the thread.
+  void finish_groups(int thread, int pending);
+  /// Executes pending units that read bytes to which a copy comes: nothing orders the two.
+  void multiply_before(std::span<const std::byte> copied);
 
   std::byte* shared_;
   std::size_t shared_bytes_;

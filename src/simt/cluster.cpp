@@ -140,15 +140,6 @@ bool BlockScheduler::State::wait_for_turn() {
 
 // ---- how blocks meet and reach each other ----
 
-namespace {
-/// body(block) for each of the cluster, or for the one that runs alone.
-template <class State, class Body>
-void for_each_member(State& one, const Body& body) {
-  if (one.cluster == nullptr) return body(one);
-  for (State* each : one.cluster->blocks) body(*each);
-}
-}  // namespace
-
 void BlockScheduler::State::meet_cluster() {
   bool all_have_come = true, any_has_come = false;
   for_each_member(*this, [&](const State& block) {
@@ -208,18 +199,6 @@ GateState& BlockScheduler::State::gate_in(State& block, int thread, const Gate* 
   return *found;
 }
 
-std::string BlockScheduler::State::others_places() const {
-  std::string text;
-  if (cluster == nullptr) return text;
-  for (std::size_t i = 0; i < cluster->blocks.size(); ++i) {
-    const State& other = *cluster->blocks[i];
-    if (&other == this) continue;
-    text += cat("; of block ", to_string(other.task.block), " of the cluster ",
-                cluster->has_ended[i] ? "all threads have ended" : other.places_text());
-  }
-  return text;
-}
-
 void CpuAsync::arrive(Gate* gate, int rank, Here here) const {
   BlockScheduler::State& s = scheduler_.state();
   if (s.cancelled) return s.wait_after_failure(thread_);
@@ -230,7 +209,11 @@ void CpuAsync::arrive(Gate* gate, int rank, Here here) const {
   if (s.task.async != nullptr)
     s.task.async->arrives(thread_, rank, block.async().number_of(found), 0, here);
   s.require_missing(thread_, found, here);
-  if (AsyncMachine::settle(found, 1, 0)) block.let_through(there);
+  found.note(found.arrived, s.rank * s.threads + thread_);
+  if (!AsyncMachine::settle(found, 1, 0)) return;
+  if (block.let_through(there) < 0 || s.task.order != ThreadOrder::late) return;
+  s.wait_for(rank);
+  if (s.cancelled) throw detail::Cancelled{};
 }
 
 void CpuAsync::copy(const BulkMap* map, int x, int y, void* to, Gate* gate, unsigned blocks,
@@ -245,11 +228,12 @@ void CpuAsync::copy(const BulkMap* map, int x, int y, void* to, Gate* gate, unsi
     if ((blocks >> rank & 1) == 0) continue;
     BlockScheduler::State& block = s.member(thread_, rank, "a copy into", here);
     Gate* const there = s.in(block, gate);
-    const GateState& found = s.gate_in(block, thread_, there, here);
+    GateState& found = s.gate_in(block, thread_, there, here);
     if (s.task.async != nullptr)
       s.task.async->copies(thread_, rank, block.async().number_of(found), move, here);
     auto* const shared = s.in(block, static_cast<std::byte*>(to));
-    if (block.async().start({fields, x, y, shared, there, thread_, 0, &block != &s}))
+    found.note(found.copied, s.rank * s.threads + thread_);
+    if (block.async().start({fields, x, y, shared, there, thread_, &block != &s}))
       block.let_through(there);
   }
 }

@@ -39,4 +39,11 @@ struct BlockScheduler::Cluster {
   void end_block();
 };
 
+/// body(block) for each of the cluster, or for the one that runs alone.
+template <class State, class Body>
+void for_each_member(State& one, const Body& body) {
+  if (one.cluster == nullptr) return body(one);
+  for (State* each : one.cluster->blocks) body(*each);
+}
+
 }  // namespace tessera

@@ -65,30 +65,79 @@ GateState& BlockScheduler::State::gate_of(int thread, const Gate* gate, const He
 }
 
 void BlockScheduler::State::require_missing(int thread, const GateState& gate, const Here& here) {
-  if (gate.missing == 0)
-    misused(thread, here, "more arrivals at a gate than it counts",
-            cat(gate.count, " in a phase, which ends when the bytes have arrived"),
-            cat(gate.count + 1), "let fewer threads arrive, or open it with a larger count",
-            BlockFault::Kind::gate_misused);
+  if (gate.missing != 0) return;
+  fail_arrival(thread, gate, here);
+  cancel();
+  throw detail::Cancelled{};
 }
 
-void BlockScheduler::State::let_through(const Gate* gate) {
+void BlockScheduler::State::fail_arrival(int thread, const GateState& gate, const Here& here) {
+  fail({.kind = BlockFault::Kind::gate_misused, .thread = thread, .here = here}, [&] {
+    return misuse(thread, here, "more arrivals at a gate than it counts",
+                  cat(gate.count, " in a phase, which ends when the bytes have arrived"),
+                  cat(gate.count + 1), "let fewer threads arrive, or open it with a larger count");
+  });
+}
+
+int BlockScheduler::State::let_through(const Gate* gate) {
   moved = true;
+  int first = -1;
   const int number = machine->number_of(*machine->find(gate));
   if (task.async != nullptr) task.async->phase_ends(number);
   for (std::size_t i = 0; i < gate_waits.size(); ++i) {
     if (run[i] != Run::at_gate || gate_waits[i].gate != gate) continue;
     if (!AsyncMachine::has_ended(*machine->find(gate), gate_waits[i].phase)) continue;
     run[i] = Run::ready;
+    if (first < 0) first = static_cast<int>(i);
+    if (gate_waits[i].is_arrival) continue;
+    ++gate_waits[i].passed;
     if (task.async != nullptr) task.async->passes(static_cast<int>(i), number);
   }
+  return first;
 }
 
-bool BlockScheduler::State::carry_out_one() {
+void BlockScheduler::State::wait_at_gate(int thread, const Gate* gate, unsigned phase,
+                                         bool is_arrival, const Here& here) {
+  const auto i = static_cast<std::size_t>(thread);
+  const Wait where{here, nullptr};
+  wait[i] = &where;
+  gate_waits[i].gate = gate, gate_waits[i].phase = phase, gate_waits[i].is_arrival = is_arrival;
+  run[i] = Run::at_gate;
+  if (task.observer != nullptr) task.observer->waits(thread, here);
+  moved = true;
+  wait_in_line();
+}
+
+bool BlockScheduler::State::carry_out_one(std::span<const Gate* const> gates) {
   Gate* ended = nullptr;
-  if (!machine || !machine->carry_out_one(&ended)) return false;
+  if (!machine || !machine->carry_out_one(gates, &ended)) return false;
   if (ended != nullptr) let_through(ended);
   return true;
+}
+
+int BlockScheduler::State::threads_of(int warpgroup) const {
+  return std::min(kUnitThreads, threads - warpgroup * kUnitThreads);
+}
+
+void BlockScheduler::State::end_unit_wait(int warpgroup) {
+  auto& [waiting, pending] = unit_waits[static_cast<std::size_t>(warpgroup)];
+  if (std::ssize(waiting) == kUnitThreads) async().wait_units(warpgroup, pending);
+  release(std::exchange(waiting, {}));
+}
+
+bool BlockScheduler::State::carry_out_awaited() {
+  for (std::size_t warpgroup = 0; warpgroup < unit_waits.size(); ++warpgroup) {
+    const auto number = static_cast<int>(warpgroup);
+    const std::vector<int>& waiting = unit_waits[warpgroup].threads;
+    if (waiting.empty() || std::ssize(waiting) < threads_of(number)) continue;
+    end_unit_wait(number);
+    return true;
+  }
+  std::vector<const Gate*> gates;
+  for (std::size_t i = 0; i < gate_waits.size(); ++i) {
+    if (run[i] == Run::at_gate) gates.push_back(gate_waits[i].gate);
+  }
+  return !gates.empty() && carry_out_one(gates);
 }
 
 std::uint32_t CpuAsync::address(const void* address) const {
@@ -119,19 +168,25 @@ void CpuAsync::arrive(Gate* gate, Here here) const { arrive_with(gate, 0, here);
 
 void CpuAsync::arrive_with(Gate* gate, int bytes, Here here) const {
   BlockScheduler::State& s = scheduler_.state();
-  GateState& found = s.gate_of(thread_, gate, here);
+  if (s.cancelled) return s.wait_after_failure(thread_);
+  GateState* found = &s.gate_of(thread_, gate, here);
   if (bytes < 0 || bytes > kMostCounted)
     s.misused(thread_, here, "a phase of a gate cannot expect that many bytes",
               cat("0 to ", kMostCounted), cat(bytes), "take bytes_of(tiles...) of its copies",
               BlockFault::Kind::gate_misused);
-  // Executing deferred copies may end the phase.
-  while (found.missing == 0 && s.carry_out_one()) {
+  // Copies that are on their way, or that others are about to start, may end the phase.
+  for (const Gate* const only[] = {gate}; found->missing == 0; found = s.async().find(gate)) {
+    if (s.carry_out_one(only)) continue;
+    if (s.gate_waits.empty()) s.gate_waits.resize(static_cast<std::size_t>(s.threads));
+    s.wait_at_gate(thread_, gate, static_cast<unsigned>(found->phases & 1), true, here);
   }
-  found.bytes += bytes;
+  found->bytes += bytes;
   if (s.task.async != nullptr)
-    s.task.async->arrives(thread_, s.rank, s.async().number_of(found), bytes, here);
-  s.require_missing(thread_, found, here);
-  if (AsyncMachine::settle(found, 1, 0)) s.let_through(gate);
+    s.task.async->arrives(thread_, s.rank, s.async().number_of(*found), bytes, here);
+  found->note(found->arrived, s.rank * s.threads + thread_);
+  if (!AsyncMachine::settle(*found, 1, 0)) return;
+  const int next = s.let_through(gate);
+  if (next >= 0 && s.task.order == ThreadOrder::late) s.run_now(next);
 }
 
 void CpuAsync::wait(Gate* gate, unsigned phase, Here here) const {
@@ -140,25 +195,17 @@ void CpuAsync::wait(Gate* gate, unsigned phase, Here here) const {
   const GateState& found = s.gate_of(thread_, gate, here);
   const int number = s.async().number_of(found);
   if (s.task.async != nullptr) s.task.async->waits_at(thread_, number, phase, here);
-  if (AsyncMachine::has_ended(found, phase)) {
-    if (s.task.async != nullptr) s.task.async->passes(thread_, number);
-    return;
-  }
   if (s.gate_waits.empty()) s.gate_waits.resize(static_cast<std::size_t>(s.threads));
-  const auto i = static_cast<std::size_t>(thread_);
-  const Wait wait{here, nullptr};
-  s.wait[i] = &wait;
-  s.gate_waits[i] = {gate, phase};
-  s.run[i] = Run::at_gate;
-  if (s.task.observer != nullptr) s.task.observer->waits(thread_, here);
-  s.moved = true;
-  s.wait_in_line();
+  if (!AsyncMachine::has_ended(found, phase))
+    return s.wait_at_gate(thread_, gate, phase, false, here);
+  ++s.gate_waits[static_cast<std::size_t>(thread_)].passed;
+  if (s.task.async != nullptr) s.task.async->passes(thread_, number);
 }
 
 void CpuAsync::copy(const BulkMap* map, int x, int y, void* to, Gate* gate, Here here) const {
   BlockScheduler::State& s = scheduler_.state();
   AsyncMachine& machine = s.async();
-  const GateState& found = s.gate_of(thread_, gate, here);
+  GateState& found = s.gate_of(thread_, gate, here);
   const BulkFields fields = fields_of(*map);
   s.require_box(thread_, fields, x, address(to), "a bulk copy", here);
   if (s.task.async != nullptr) {
@@ -166,6 +213,7 @@ void CpuAsync::copy(const BulkMap* map, int x, int y, void* to, Gate* gate, Here
     s.task.async->loads(thread_, move, here);
     s.task.async->copies(thread_, s.rank, machine.number_of(found), move, here);
   }
+  found.note(found.copied, s.rank * s.threads + thread_);
   if (machine.start({fields, x, y, static_cast<std::byte*>(to), gate, thread_}))
     s.let_through(gate);
 }
@@ -193,7 +241,7 @@ void CpuAsync::commit(Here) const {
 void CpuAsync::wait_stores(int pending, bool is_read) const {
   BlockScheduler::State& s = scheduler_.state();
   if (s.task.async != nullptr) s.task.async->awaits_stores(thread_, pending, is_read);
-  s.async().wait_stores(thread_, pending);
+  s.async().wait_stores(thread_, pending, is_read);
 }
 void CpuAsync::fence(Here here) const {
   BlockScheduler::State& s = scheduler_.state();
@@ -214,6 +262,7 @@ void CpuAsync::read_operand(const void* shared, std::size_t bytes, std::size_t a
   BlockScheduler::State& s = scheduler_.state();
   require_multiple(s, thread_, address(shared), alignment, "an operand in its swizzle", here);
   if (s.task.async != nullptr) s.task.async->reads_operand(thread_, address(shared), bytes);
+  s.async().read_operand(thread_, {static_cast<const std::byte*>(shared), bytes});
 }
 void CpuAsync::commit_units(Here here) const {
   BlockScheduler::State& s = scheduler_.state();
@@ -222,7 +271,7 @@ void CpuAsync::commit_units(Here here) const {
 }
 void CpuAsync::begin_units(Here here) const {
   BlockScheduler::State& s = scheduler_.state();
-  const int here_are = std::min(kUnitThreads, s.threads - thread_ / kUnitThreads * kUnitThreads);
+  const int here_are = s.threads_of(thread_ / kUnitThreads);
   if (here_are < kUnitThreads)
     s.misused(thread_, here, "a matrix instruction of a warpgroup that is not whole",
               cat(kUnitThreads, " threads"), cat(here_are),
@@ -237,18 +286,19 @@ void CpuAsync::wait_units(int pending, Here here) const {
   const int warpgroup = thread_ / kUnitThreads;
   if (s.unit_waits.empty())
     s.unit_waits.resize(static_cast<std::size_t>(s.threads / kUnitThreads + 1));
-  auto& waiting = s.unit_waits[static_cast<std::size_t>(warpgroup)];
+  auto& [waiting, pending_here] = s.unit_waits[static_cast<std::size_t>(warpgroup)];
+  pending_here = pending;
   const Wait wait{here, nullptr};
   s.wait[static_cast<std::size_t>(thread_)] = &wait;
   waiting.push_back(thread_);
   if (s.task.observer != nullptr) s.task.observer->waits(thread_, here);
   s.moved = true;
-  if (std::ssize(waiting) < std::min(kUnitThreads, s.threads - warpgroup * kUnitThreads)) {
+  // In the order `late` all others run before the units.
+  if (s.task.order == ThreadOrder::late || std::ssize(waiting) < s.threads_of(warpgroup)) {
     s.run[static_cast<std::size_t>(thread_)] = Run::at_unit_wait;
     return s.wait_in_line();
   }
-  if (std::ssize(waiting) == kUnitThreads) s.async().wait_units(warpgroup, pending);
-  s.release(std::exchange(waiting, {}));
+  s.end_unit_wait(warpgroup);
 }
 void CpuAsync::meet(int id, int threads, Here here) const {
   scheduler_.named_barrier(thread_, id, threads, here);

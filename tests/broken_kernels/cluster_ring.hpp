@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "tessera/check/check.hpp"
+#include "tessera/core/error.hpp"
 #include "tessera/ops/bulk_matrix.hpp"
 #include "tessera/simt/gate.hpp"
 #include "tessera/simt/shared.hpp"
@@ -135,11 +136,17 @@ inline check::Report checked_cluster(ClusterFlaw flaw, const check::Options& opt
 
 inline bool is_cluster_right(ClusterFlaw flaw, ThreadOrder order, std::uint64_t seed) {
   ClusterSums sums;
-  sums.with_operands([&](const auto&... args) {
-    launch(
-        {.grid = {ClusterSums::blocks}, .block = ClusterRing::block, .order = order, .seed = seed},
-        ClusterRing{flaw}, args...);
-  });
+  try {
+    sums.with_operands([&](const auto&... args) {
+      launch({.grid = {ClusterSums::blocks},
+              .block = ClusterRing::block,
+              .order = order,
+              .seed = seed},
+             ClusterRing{flaw}, args...);
+    });
+  } catch (const Error&) {
+    return false;
+  }
   return sums.is_right();
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "tessera/check/check.hpp"
+#include "tessera/core/error.hpp"
 #include "tessera/ops/bulk_matrix.hpp"
 #include "tessera/ops/warpgroup.hpp"
 #include "tessera/simt/shared.hpp"
@@ -232,9 +233,14 @@ inline check::Report checked_ring(Flaw flaw, const check::Options& options) {
 /// Does the ring give the right numbers with this order of threads?
 inline bool is_ring_right(Flaw flaw, ThreadOrder order, std::uint64_t seed) {
   RingProduct product(Ring::M);
-  product.with_operands([&](const auto&... args) {
-    launch({.grid = {1}, .block = Ring::block, .order = order, .seed = seed}, Ring{flaw}, args...);
-  });
+  try {
+    product.with_operands([&](const auto&... args) {
+      launch({.grid = {1}, .block = Ring::block, .order = order, .seed = seed}, Ring{flaw},
+             args...);
+    });
+  } catch (const Error&) {
+    return false;
+  }
   return product.is_right();
 }
 

@@ -168,9 +168,15 @@ TEST(RingFlaws, NameGatesAndTilesAsTheSourceDoes) {
 /// A missing wait shows in the numbers, where a GPU gives right ones most days.
 TEST(RingFlaws, GiveWrongNumbersInTheOrderLate) {
   for (const Flaw flaw :
-       {Flaw::no_full_wait, Flaw::arrive_before_wait_mma, Flaw::no_fence, Flaw::no_wait_mma}) {
+       {Flaw::no_full_wait, Flaw::arrive_before_wait_mma, Flaw::no_fence, Flaw::no_wait_mma})
     EXPECT_TRUE(is_ring_right(flaw, ThreadOrder::forward, 0)) << static_cast<int>(flaw);
-    EXPECT_FALSE(is_ring_right(flaw, ThreadOrder::late, 0)) << static_cast<int>(flaw);
+  for (const Flaw flaw :
+       {Flaw::no_full_wait, Flaw::full_wait_behind_mma, Flaw::no_full_wait_of_b, Flaw::no_free_wait,
+        Flaw::arrive_before_wait_mma, Flaw::arrive_at_other_stage, Flaw::no_fence,
+        Flaw::no_wait_mma, Flaw::no_wait_bulk_read, Flaw::no_wait_bulk, Flaw::no_commit}) {
+    for (std::uint64_t seed = 0; seed < 8; ++seed)
+      EXPECT_FALSE(is_ring_right(flaw, ThreadOrder::late, seed))
+          << static_cast<int>(flaw) << ", seed " << seed;
   }
 }
 

@@ -67,6 +67,25 @@ TEST(SharedNames, WhatNoLineTellsStays) {
   EXPECT_EQ(named(kSource, report).findings[0].tensor, kA);
 }
 
+/// A function that gets the tile as an argument has another name for it.
+TEST(SharedNames, TheOneMemberWithoutATileIsThatOfTheOtherTiles) {
+  constexpr const char* kSlice = "tile (64,64) at byte 128";
+  Report report;
+  report.samples = {sample(kA, 2), sample(kB, 2)};
+  report.findings = {race(kSlice, 7, 0)};
+  report.findings[0].location.file = "store.hpp";
+  const std::string source =
+      "auto& s = shared<Shared>(t);\n"
+      "s.a[k](y, x) = A(y, x);\n"
+      "s.a[0](0, 0) = 1;\n"
+      "wait(t, s.full[k], 0);\n"
+      "store_sums(t, sums, s.slices[group]);\n";
+  const Report out = named(source, report);
+  EXPECT_EQ(out.findings[0].tensor, "s.slices");
+  EXPECT_EQ(out.findings[0].problem, "thread 0 writes element (0,0) of s.slices");
+  EXPECT_EQ(named(source + "use(s.others);\n", report).findings[0].tensor, kSlice);
+}
+
 TEST(SharedNames, PartsAndOtherNamesOfATileAreKnown) {
   Report report;
   report.findings = {race(kA, 2, 0), race(kB, 4, 0)};

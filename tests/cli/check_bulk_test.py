@@ -114,8 +114,17 @@ class Bulk(harness.CommandTest):
                 run = self.succeeds("check", "warpgroup", "--dtype", dtype, "--tile", tile, "--strides", "aligned", "-m", 256)
                 self.assertIn("clean: no findings in 2 blocks", run.out)
                 self.assertRegex(run.out, "kernel warpgroup: ")
-        self.fails(4, "check", "warpgroup", "--dtype", "bf16", "--tile", "64x64/64x64",
-                   says=["built-in tiles", "warpgroup with tile 64x64/64x64 in bf16", "128x256/64x256/2x1"])
+
+    def test_every_built_tile_is_checked_or_refused_with_a_reason(self):
+        for tile in ("128x192/128x192", "128x128/128x128", "128x64/64x64", "64x64/64x64"):
+            run = self.succeeds("check", "warpgroup", "--dtype", "bf16", "--tile", tile, "--strides", "aligned", "-m", 130, "-n", 72, "-k", 72)
+            self.assertIn(f"tile={tile}", run.out)
+            self.assertIn("clean: no findings in", run.out)
+        self.fails(4, "check", "warpgroup", "--dtype", "f16", "--tile", "64x64/64x64",
+                   says=["the checker is built without warpgroup with tile 64x64/64x64 in f16", "128x256/64x256/2x1",
+                         "--dtype bf16, whose kernel is the same"])
+        self.fails(4, "check", "warpgroup", "--dtype", "bf16", "--tile", "128x128/128x128/2x1",
+                   says=["checked in built-in tiles: warpgroup with tile 128x128/128x128/2x1 in bf16", "128x192/128x192"])
 
     def test_the_packing_of_three_bf16_is_checked_too(self):
         run = self.succeeds("check", "three_bf16", "-m", 17, "-n", 31, "-k", 9)

@@ -11,6 +11,7 @@
 namespace tessera {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::refusal;
@@ -83,9 +84,11 @@ TEST(BulkMap, IsRefusedWithASentence) {
               HasSubstr("2 bytes beyond a multiple of 16"));
   EXPECT_THAT(why([](auto& c) { c.stride_bytes = 1010; }), HasSubstr("no multiple of 16"));
   EXPECT_THAT(why([](auto& c) { c.stride_bytes = 0; }), HasSubstr("overlap"));
-  EXPECT_THAT(why([](auto& c) { c.stride_bytes = -1008; }), HasSubstr("overlap"));
+  EXPECT_THAT(why([](auto& c) { c.stride_bytes = -1008; }),
+              HasSubstr("go back by 1008 bytes each"));
   EXPECT_THAT(why([](auto& c) { c.stride_bytes = std::int64_t{1} << 40; }), HasSubstr("at most"));
   EXPECT_THAT(why([](auto& c) { c.extent[1] = 0; }), HasSubstr("empty"));
+  EXPECT_THAT(why([](auto& c) { c.extent[1] = -1; }), HasSubstr("an extent of -1 is negative"));
   EXPECT_THAT(why([](auto& c) { c.extent[1] = std::int64_t{1} << 31; }), HasSubstr("more than"));
   EXPECT_THAT(why([](auto& c) { c.box[1] = 257; }), HasSubstr("1 to 256 elements"));
   EXPECT_THAT(why([](auto& c) { c.box[0] = 4; }), HasSubstr("8 bytes, no multiple of 16"));
@@ -93,7 +96,11 @@ TEST(BulkMap, IsRefusedWithASentence) {
   BulkFields nowhere = f;
   nowhere.data = nullptr;
   EXPECT_THAT(refusal([&] { software_map(nowhere); }, Category::argument),
-              HasSubstr("its address is null"));
+              AllOf(HasSubstr("its address is null"), HasSubstr("allocate it")));
+  EXPECT_THAT(refusal([&] { software_map(bulk_fields<Halves::MnMajor>(memory, 64, 64, 64, 1)); },
+                      Category::argument),
+              AllOf(HasSubstr("M or N of an MN-major one"), HasSubstr("64 elements apart"),
+                    HasSubstr("a tile of the other major")));
   f.stride_bytes = 1010;
   EXPECT_THAT(refusal([&] { software_map(f); }, Category::argument),
               HasSubstr("bulk copies cannot read this matrix: its rows are 1010 bytes apart"));

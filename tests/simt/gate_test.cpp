@@ -111,7 +111,7 @@ TEST(Gate, AWaitThatNobodyEndsIsTold) {
   for (const auto order : {ThreadOrder::forward, ThreadOrder::shuffled}) {
     EXPECT_THAT(refusal([&] { added(80, {.arrivals = 0}, order, 1); }, Category::kernel),
                 AllOf(HasSubstr("a wait that no thread ends"), HasSubstr("lacks 1 of 1 arrivals"),
-                      HasSubstr("of gate ")));
+                      HasSubstr("wait for gate ")));
     EXPECT_THAT(refusal([&] { added(80, {.forgotten = -64}, order, 1); }, Category::kernel),
                 AllOf(HasSubstr("lacks 64 bytes"), HasSubstr("gate_test.cpp")));
     EXPECT_THAT(refusal([&] { added(80, {.expects = false}, order, 1); }, Category::kernel),

@@ -219,6 +219,7 @@ void AsyncRules::take_copy(AsyncRules& by, int thread, int number, const BulkMov
   GateAt& g = gate(number);
   const std::uint64_t bytes = bytes_of_box(move.fields);
   g.copied = {thread, here, by.rank_};
+  count_bytes(by, thread, number, move.shared, static_cast<std::int64_t>(bytes));
   g.copied_phase = g.phases, g.copied_to = move.shared;
   g.bytes -= static_cast<std::int64_t>(bytes);
   // The copying block has told it its tile.

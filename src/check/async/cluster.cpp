@@ -85,6 +85,7 @@ bool AsyncRules::judge_exit() {
                      : agent(trace).kind == AgentKind::gate ? "starts a bulk copy into block "
                                                             : "arrives at a gate of block ";
     mistake.detail += block_text();
+    mistake.by_copy = agent(trace).kind == AgentKind::gate;
     recorder_.add_mistake(std::move(mistake));
   }
   return is_early;

@@ -135,13 +135,19 @@ void AsyncCounts::copies(int thread, int rank, int gate, const BulkMove& move, H
   count(here, [&](Counters& c) { c.bulk_copy_bytes += bytes; });
   if (rank == recorder_.rank()) {
     note_tile(move.shared, here);
-    const std::int64_t phase = ended_[static_cast<std::size_t>(gate)];
-    const auto at = std::find_if(phases_.rbegin(), phases_.rend(),
-                                 [&](const GatePhase& each) { return each.gate == gate; });
-    if (at != phases_.rend() && at->phase == phase) at->bytes += bytes;
-    else if (phases_.size() < kMostPhases) phases_.push_back({gate, phase, bytes, ++time_, 0});
+    fills(gate, bytes);
+  } else {
+    recorder_.async_rules_.recorder_of(rank).async_counts_.fills(gate, bytes);
   }
   if (rules_ != nullptr) rules_->copies(thread, rank, gate, move, here);
+}
+
+void AsyncCounts::fills(int gate, std::int64_t bytes) {
+  const std::int64_t phase = ended_[static_cast<std::size_t>(gate)];
+  const auto at = std::find_if(phases_.rbegin(), phases_.rend(),
+                               [&](const GatePhase& each) { return each.gate == gate; });
+  if (at != phases_.rend() && at->phase == phase) at->bytes += bytes;
+  else if (phases_.size() < kMostPhases) phases_.push_back({gate, phase, bytes, ++time_, 0});
 }
 
 bool AsyncCounts::stores(int thread, const BulkMove& move, Here here) {

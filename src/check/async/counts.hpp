@@ -53,6 +53,8 @@ class AsyncCounts final : public AsyncObserver {
   void count(Here here, const Body& body);
 
   std::int64_t base_of(const BulkMove& move);
+  /// A copy of this block, or of another one of its cluster, brings bytes for the current phase.
+  void fills(int gate, std::int64_t bytes);
   /// The line has a tile that begins there, or earlier.
   void note_tile(std::size_t shared, Here here);
 

@@ -73,6 +73,8 @@ bool AsyncRules::blame_wait(Mistake& mistake, const Trace& reader, const Trace& 
     return is_over && wait.phase < static_cast<std::int64_t>(copy.time) && found(thread, wait);
   });
   if (by_reader) return true;
+  if (const Arrival& stale = gates_[number].stale; stale.thread >= 0)
+    return found(stale.thread, {0, true, stale.here});
   const LastWait& wait = block_at(copy.rank).mine_[copy.thread].last_wait;
   if (!wait.is_stale) return false;
   found(copy.thread, wait);
@@ -269,6 +271,7 @@ void AsyncRules::judge_gates() {
     const GateAt& g = gates_[i];
     if (g.copied.thread < 0) continue;
     if (g.bytes != 0) {
+      if (g.are_bytes_told) continue;
       const Arrival& at = g.expected.thread < 0 ? g.copied : g.expected;
       Mistake mistake = recorder_.mistake_at(Kind::gate_bytes, Memory::shared, at.here, at.thread);
       mistake.other_here = g.copied.here, mistake.other_thread = g.copied.thread;
@@ -308,31 +311,35 @@ bool AsyncRules::explain_units(Mistake& mistake) const {
   return false;
 }
 
-bool AsyncRules::explain_gates(Mistake& mistake) const {
+bool AsyncRules::explain_bytes(Mistake& mistake, int number) const {
+  const GateAt& g = gates_[nth(number)];
+  if (g.missing != 0 || g.bytes == 0) return false;
+  mistake.kind = Kind::gate_bytes;
+  const Arrival waits{mistake.thread, mistake.here, rank_};
+  const Arrival &at = g.expected.thread < 0 ? g.copied : g.expected,
+                &other = g.copied.thread < 0 ? waits : g.copied;
+  mistake.here = at.here, mistake.other_here = other.here;
+  mistake.thread = at.thread, mistake.other_thread = other.thread;
+  name_blocks(mistake, at.rank, other.rank);
+  return true;
+}
+
+bool AsyncRules::explain_phase(Mistake& mistake) const {
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
     if (waiting_[i].gate < 0) continue;
-    const GateAt& g = gates_[static_cast<std::size_t>(waiting_[i].gate)];
-    if (g.missing != 0 || g.bytes == 0) continue;
-    mistake.kind = Kind::gate_bytes;
-    const Arrival &at = g.expected.thread < 0 ? g.copied : g.expected,
-                  other = g.copied.thread < 0
-                              ? Arrival{static_cast<int>(i), waiting_[i].here, rank_}
-                              : g.copied;
-    mistake.here = at.here, mistake.other_here = other.here;
-    mistake.thread = at.thread, mistake.other_thread = other.thread;
-    name_blocks(mistake, at.rank, other.rank);
-    return true;
-  }
-  for (std::size_t i = 0; i < waiting_.size(); ++i) {
-    if (waiting_[i].gate < 0) continue;
-    const GateAt& g = gates_[static_cast<std::size_t>(waiting_[i].gate)];
+    const GateAt& g = gates_[nth(waiting_[i].gate)];
     const std::int64_t last = std::max<std::int64_t>(g.waits[i].phase, -1);
     if (g.is_early_told || last + 1 >= g.phases) continue;  // a phase that it has not waited for
-    mistake.kind = Kind::gate_phase;
     const Arrival& other = g.copied.thread < 0 ? g.arrived : g.copied;
+    mistake.kind = Kind::gate_phase;
     mistake.here = waiting_[i].here, mistake.other_here = other.here;
     mistake.thread = static_cast<int>(i), mistake.other_thread = other.thread;
     name_blocks(mistake, rank_, other.rank);
+    // Of the parity of the phase after its last one: others have filled the stage again.
+    if (g.copied.thread < 0 || (g.phases - last - 1) % 2 != 0) return true;
+    mistake.kind = Kind::stage_reused;
+    std::swap(mistake.here, mistake.other_here), std::swap(mistake.thread, mistake.other_thread);
+    name_blocks(mistake, other.rank, rank_);
     return true;
   }
   return false;
@@ -347,29 +354,32 @@ void AsyncRules::explain(Mistake& mistake) const {
     mistake.other_here = std::exchange(mistake.here, last.here);
     return;
   }
-  if (explain_here(mistake)) return;
-  for (const AsyncRules* other : cluster_->blocks) {
-    if (other != this && other->is_on() && other->explain_here(mistake)) return;
-  }
+  const int number = mistake.thread < 0 ? -1 : waiting_[nth(mistake.thread)].gate;
+  if (number >= 0 && explain_bytes(mistake, number)) return;
+  const auto any = [&](bool (AsyncRules::*explains)(Mistake&) const) {
+    return std::any_of(
+        cluster_->blocks.begin(), cluster_->blocks.end(),
+        [&](const AsyncRules* each) { return each->is_on() && (each->*explains)(mistake); });
+  };
+  if (any(&AsyncRules::explain_phase) || any(&AsyncRules::explain_units)) return;
+  if (number >= 0) explain_arrivals(mistake, number);
 }
 
-bool AsyncRules::explain_here(Mistake& mistake) const {
-  return explain_gates(mistake) || explain_units(mistake) ||
-         (mistake.kind == Kind::stuck && explain_arrivals(mistake));
+bool AsyncRules::waits_at_gates() const {
+  return std::any_of(cluster_->blocks.begin(), cluster_->blocks.end(), [](const AsyncRules* each) {
+    return std::any_of(each->waiting_.begin(), each->waiting_.end(),
+                       [](const Waiting& waiting) { return waiting.gate >= 0; });
+  });
 }
 
-bool AsyncRules::explain_arrivals(Mistake& mistake) const {
-  for (const Waiting& each : waiting_) {
-    if (each.gate < 0) continue;
-    const GateAt& g = gates_[static_cast<std::size_t>(each.gate)];
-    if (g.missing == 0 || g.missing == g.count) continue;  // some have arrived, but not all
-    mistake.kind = Kind::gate_arrivals;
-    mistake.here = g.opened.here, mistake.thread = g.opened.thread;
-    mistake.other_here = g.arrived.here, mistake.other_thread = g.arrived.thread;
-    name_blocks(mistake, rank_, g.arrived.rank);
-    return true;
-  }
-  return false;
+bool AsyncRules::explain_arrivals(Mistake& mistake, int number) const {
+  const GateAt& g = gates_[nth(number)];
+  if (g.missing == 0 || g.missing == g.count) return false;  // none has arrived
+  mistake.kind = Kind::gate_arrivals;
+  mistake.here = g.opened.here, mistake.thread = g.opened.thread;
+  mistake.other_here = g.arrived.here, mistake.other_thread = g.arrived.thread;
+  name_blocks(mistake, rank_, g.arrived.rank);
+  return true;
 }
 
 }  // namespace tessera::check

@@ -205,6 +205,7 @@ void AsyncRules::take_arrival(AsyncRules& by, int thread, int number, std::int64
   g.arrived = arrival;
   --g.missing;
   g.bytes += expected_bytes;
+  count_expected(by, thread, number, expected_bytes);
   if (&by != this) {
     Trace trace = by.trace_of(thread, Access::atomic, here);
     trace.site = recorder_.site_of(here);
@@ -228,6 +229,7 @@ void AsyncRules::phase_ends(int number) {
   ++g.phases;
   g.done.raise(g.agent, static_cast<std::uint32_t>(g.phases));
   g.missing = g.count;
+  g.expected_bytes = g.started_bytes = 0;
 }
 
 void AsyncRules::waits_at(int thread, int number, unsigned, Here here) {
@@ -245,6 +247,7 @@ void AsyncRules::passes(int thread, int number) {
   const std::int64_t ended = g.phases - 1;
   const Here here = waiting_[static_cast<std::size_t>(thread)].here;
   last = {ended, last.phase >= ended, here};
+  if (last.is_stale && g.stale.thread < 0) g.stale = {thread, here, rank_};
   mine(thread).last_wait = last;
   waiting_[static_cast<std::size_t>(thread)].gate = -1;
   clock(thread).join(g.done);

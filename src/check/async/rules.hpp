@@ -6,8 +6,9 @@
 // The blocks of a cluster share their clocks. Each block keeps the state of its own shared memory
 // and its own gates, whichever block's thread accesses them.
 //
-// rules.cpp follows which thread has waited for what, access.cpp judges accesses,
-// cluster.cpp handles the other blocks, findings.cpp describes mistakes.
+// rules.cpp follows which thread has waited for what, bytes.cpp counts the bytes of phases,
+// access.cpp judges accesses, cluster.cpp handles the other blocks, findings.cpp describes
+// mistakes.
 #pragma once
 
 #include <map>
@@ -57,6 +58,7 @@ class AsyncRules final : public AsyncObserver {
   void start(ClusterRules& cluster, int rank);
   ClusterRules& cluster() { return *cluster_; }
   int rank() const { return rank_; }
+  BlockRecorder& recorder_of(int rank) const { return block_at(rank).recorder_; }
   bool is_in_cluster() const { return cluster_ != &own_; }
   /// Has the block used gates, bulk copies or matrix units?
   bool is_on() const { return !clocks_.empty(); }
@@ -88,6 +90,8 @@ class AsyncRules final : public AsyncObserver {
   bool is_written(std::uint64_t offset, std::uint32_t since) const;
   /// The block cannot continue: reports the reason, if it is known.
   void explain(Mistake& mistake) const;
+  /// Does any thread wait at a gate?
+  bool waits_at_gates() const;
 
   void opens(int thread, int gate, std::size_t shared, int arrivals, Here here) override;
   void publishes(int thread) override;
@@ -139,9 +143,16 @@ class AsyncRules final : public AsyncObserver {
     std::uint32_t opened_time = 0;
     bool is_published = false, is_waited_for = false, is_early_told = false;
     Arrival early;  ///< an arrival that is not ordered after the previous phase
+    Arrival stale;  ///< the first wait for a phase that the thread had waited for before
     std::int64_t phases = 0;
     int missing = 0;         ///< arrivals in this phase
     std::int64_t bytes = 0;  ///< expected, minus those of the started copies
+    std::int64_t expected_bytes = 0, started_bytes = 0;  ///< in this phase
+    bool are_bytes_told = false;
+    /// By rank and thread, and by place of shared memory: the phases of which a thread knew that
+    /// they had ended when it last expected bytes, or last copied there.
+    std::map<std::pair<int, int>, std::int64_t> expecting;
+    std::map<std::tuple<int, int, std::uint64_t>, std::int64_t> copying;
     int agent = 0;
     AgentClock pending, done;
     std::vector<LastWait> waits;  ///< by thread
@@ -196,7 +207,8 @@ class AsyncRules final : public AsyncObserver {
     Here last_unit_here;
     AgentClock fenced, read;  ///< by fences with atomics
     bool has_fenced = false;
-    LastWait last_wait;  ///< at any gate
+    LastWait last_wait;     ///< at any gate
+    bool is_ahead = false;  ///< it has filled a stage again without a wait in between
   };
   /// Reads of bytes that had not been written.
   struct Nothing {
@@ -228,6 +240,15 @@ class AsyncRules final : public AsyncObserver {
   /// Reports an arrival that is not ordered after the end of the previous phase.
   void tell_early(int number);
   void complete_units(int warpgroup, std::int64_t number, UnitGroup& group);
+
+  // ---- bytes.cpp ----
+  /// A thread of block `by` has arrived, and expects so many bytes; or starts a copy to this place.
+  void count_expected(AsyncRules& by, int thread, int number, std::int64_t bytes);
+  void count_bytes(AsyncRules& by, int thread, int number, std::uint64_t to, std::int64_t bytes);
+  /// Does it come again without having seen a phase end since `last`? Keeps what it knows.
+  static bool is_again(Mine& by, std::int64_t& last, std::int64_t known, bool is_first);
+  /// This phase, or one that has ended, expects fewer bytes than come with this copy.
+  void tell_bytes(int number, std::int64_t too_many, const Arrival& copy);
 
   // ---- cluster.cpp ----
   AsyncRules& block_at(int rank) const { return *cluster_->blocks[static_cast<std::size_t>(rank)]; }
@@ -296,9 +317,9 @@ class AsyncRules final : public AsyncObserver {
   void report_units(int thread, std::string detail, Here here, Here other, int who);
   /// At the end of the block: bytes that no phase expects, and copies that no thread has awaited.
   void judge_gates();
-  bool explain_here(Mistake& mistake) const;
-  bool explain_gates(Mistake& mistake) const;
-  bool explain_arrivals(Mistake& mistake) const;
+  bool explain_bytes(Mistake& mistake, int number) const;
+  bool explain_phase(Mistake& mistake) const;
+  bool explain_arrivals(Mistake& mistake, int number) const;
   bool explain_units(Mistake& mistake) const;
 
   BlockRecorder& recorder_;

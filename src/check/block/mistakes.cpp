@@ -293,6 +293,7 @@ void BlockRecorder::fails(const BlockFault& fault) {
       Kind::stack_overflow,   Kind::endless,         Kind::crash,
       Kind::deadlock,         Kind::barrier_misuse,  Kind::stuck,
       Kind::gate_arrivals,    Kind::cluster_exit,    Kind::misaligned};
+  // A copy of another block is on its way, and nobody knows where it started.
   const bool is_reached = fault.kind == BlockFault::Kind::cluster_exit && fault.here.line == 0;
   if (is_reached && rules_ && async_rules_.judge_exit()) return;
   const bool waits =
@@ -305,6 +306,8 @@ void BlockRecorder::fails(const BlockFault& fault) {
   if (waits) mistake.other_thread = fault.other;
   mistake.repeats = has_met(fault.here) || has_met(fault.other_here);
   mistake.is_exact = fault.here.line > 0;
+  mistake.by_copy = is_reached;
+  mistake.at_gates = waits && async_rules_.waits_at_gates();
   mistake.detail = fault.text;
   mistake.advice = fault.advice;
   mistake.barrier = epoch_;

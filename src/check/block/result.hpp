@@ -27,15 +27,17 @@ struct Mistake {
   bool of_block = false;  ///< of races: one is an atomic whose scope excludes the other
   Here near_fence;        ///< of races: a fence that reaches no other block; line 0: none
   bool same_value = false;
-  Order order = Order::none;     ///< of races: the partial order that exists
-  Here atomic_here;              ///< of races: an atomic update on both sides; line 0: none
-  bool polls = false;            ///< of races: the read polls
-  bool by_copy = false;          ///< of races: an asynchronous copy writes
+  Order order = Order::none;  ///< of races: the partial order that exists
+  Here atomic_here;           ///< of races: an atomic update on both sides; line 0: none
+  bool polls = false;         ///< of races: the read polls
+  bool by_copy = false;     ///< of races: an asynchronous copy writes; of cluster_exit: a bulk copy
+  bool is_certain = false;  ///< of gate_bytes: a phase expects less than comes, in any order
   bool one_instruction = false;  ///< of races: two lanes store to one address at once
   bool repeats = false;          ///< of early_return: threads that ended have passed that barrier
   bool at_start = false;      ///< before the start of a block or copy, or before its gate is open
   bool is_raw = false;        ///< tensor and element are a region's number and an offset
   bool is_exact = false;      ///< of faults: it happened there, not only last seen there
+  bool at_gates = false;      ///< of faults: other threads wait at gates
   std::uint32_t barrier = 0;  ///< of faults: barriers of the block so far, plus 1
   int object = -1;            ///< the accessed object, numbered within its block
   int thread = -1, other_thread = -1;

@@ -37,6 +37,10 @@ bool is_unawaited(const Finding& f) {
 }
 
 bool is_one_cause(const Finding& first, const Finding& other) {
+  if (first.kind == other.kind && is_same_line(first.location, other.location) &&
+      (first.kind == Kind::cluster_exit ||
+       (first.kind == Kind::gate_bytes && is_same_line(first.other, other.other))))
+    return true;
   if (first.memory != Memory::shared || other.memory != Memory::shared) return false;
   if (first.kind == Kind::async_not_waited && other.kind == Kind::race)
     return follows(other, first.location, first.other) ||
@@ -62,6 +66,10 @@ bool is_of_ring(Kind kind) {
 }
 /// It ended the block, rather than one access.
 bool is_fault(const Mistake& m) { return m.memory == Memory::none; }
+bool is_of_ring(const Mistake& m) {
+  return is_of_ring(m.kind) || (m.kind == Kind::cluster_exit && m.by_copy) ||
+         (m.kind == Kind::missing_barrier && is_fault(m) && m.at_gates);
+}
 
 const Here& copy_of(const Mistake& m) {
   return m.kind == Kind::stage_reused ? m.here : m.other_here;
@@ -80,9 +88,14 @@ bool is_not_open(const Mistake& m) { return m.kind == Kind::gate_arrivals && m.a
 
 /// `causes`: those before it, in their order.
 bool follows(const Mistake& m, const std::vector<Mistake*>& causes) {
-  if (causes.empty() || m.kind == Kind::gate_bytes || is_not_open(m) || is_no_wait(m)) return false;
-  if (is_fault(m)) return true;
-  if (m.kind == Kind::gate_arrivals) return causes.front()->kind == Kind::bulk_not_awaited;
+  if (causes.empty() || m.is_certain || is_not_open(m) || is_no_wait(m)) return false;
+  if (is_fault(m) || m.kind == Kind::gate_bytes) return true;
+  if (m.kind == Kind::cluster_exit)
+    return std::any_of(causes.begin(), causes.end(), [](const Mistake* each) {
+      return each->is_certain || is_of_stage(each->kind);
+    });
+  if (m.kind == Kind::gate_arrivals)
+    return causes.front()->is_certain || causes.front()->kind == Kind::bulk_not_awaited;
   return std::any_of(causes.begin(), causes.end(), [&](const Mistake* each) {
     return share_copy(*each, m) && (each->kind != m.kind || !is_same_place(each->here, m.here));
   });
@@ -94,8 +107,9 @@ bool explains(const Mistake& cause, const Mistake& m) {
   if (is_no_wait(cause))
     return !is_no_wait(m) && (share_copy(cause, m) || m.kind == Kind::gate_arrivals);
   // A gate with a wrong count ends its phases too early, which shows at the stages first.
-  return (cause.kind == Kind::gate_arrivals || cause.kind == Kind::gate_bytes) &&
-         (is_of_stage(m.kind) || m.kind == Kind::stuck);
+  return (cause.kind == Kind::gate_arrivals || cause.is_certain) &&
+         (is_of_stage(m.kind) || m.kind == Kind::stuck ||
+          (m.kind == Kind::cluster_exit && cause.is_certain));
 }
 
 bool is_consequence(const Finding& f, const std::vector<Mistake>& mistakes) {
@@ -119,7 +133,7 @@ void find_consequences(std::vector<BlockResult>& cluster) {
   std::vector<Mistake*> of_ring, causes;
   for (BlockResult& block : cluster) {
     for (Mistake& each : block.mistakes)
-      if (is_of_ring(each.kind)) of_ring.push_back(&each);
+      if (is_of_ring(each)) of_ring.push_back(&each);
   }
   std::sort(of_ring.begin(), of_ring.end(),
             [](const Mistake* a, const Mistake* b) { return a->number < b->number; });
@@ -157,7 +171,9 @@ void merge_causes(Report& report, const std::vector<Mistake>& mistakes) {
   const auto follows_one = [&](const Finding& each) {
     return is_met_elsewhere(each) || is_consequence(each, mistakes);
   };
-  const auto is_cause = [&](const Finding& f) { return is_of_ring(f.kind) && !follows_one(f); };
+  const auto is_cause = [&](const Finding& f) {
+    return (is_of_ring(f.kind) || f.kind == Kind::cluster_exit) && !follows_one(f);
+  };
   if (std::any_of(report.findings.begin(), report.findings.end(), is_cause))
     report.summary.errors -= static_cast<std::int64_t>(std::erase_if(report.findings, follows_one));
   for (Finding& finding : report.findings) {

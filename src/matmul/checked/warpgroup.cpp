@@ -1,6 +1,6 @@
-// `warpgroup` under the checker: f32 in its tiles, f16 and bf16 in the first and in those of
-// clusters, bytes in the first. Operands that bulk
-// copies cannot read are multiplied by `tensor_core` or copied, as in every run.
+// `warpgroup` under the checker: f32 and bf16 in its tiles, f16 in the first and in those of
+// clusters, bytes in the first. Operands that bulk copies cannot read are multiplied by
+// `tensor_core` or copied, as in every run.
 #include <algorithm>
 
 #include "matmul/byte_rows.hpp"
@@ -31,13 +31,17 @@ check::Report check_typed(const LadderCall& call, const check::Options& options)
 /// Into the type of the inputs; bytes into that of their sums.
 template <class T>
 using CheckedOut = std::conditional_t<sizeof(T) == 1, Accumulator<T>, T>;
-/// The first tile; of 16 bits also those of clusters.
+/// The first tile; of bf16 all, of f16, whose kernels are the same, also those of clusters.
 template <class T>
 struct CheckedTiles {
   using List = TileList<1, WarpgroupTilesOf<T>::tiles[0]>;
 };
-template <class T>
-requires(sizeof(T) == 2) struct CheckedTiles<T> {
+template <>
+struct CheckedTiles<bf16> {
+  using List = WarpgroupTiles;
+};
+template <>
+struct CheckedTiles<f16> {
   using List =
       TileList<1, WarpgroupTiles::tiles[0], WarpgroupTiles::tiles[5], WarpgroupTiles::tiles[6]>;
 };

@@ -17,25 +17,13 @@
 namespace tessera {
 
 using detail::Cancelled;
+using detail::describe;
 using detail::Wait;
 
 namespace {
 
 bool same_text(const char* a, const char* b) {
   return a == b || (a != nullptr && b != nullptr && std::strcmp(a, b) == 0);
-}
-
-std::string hex(std::uint64_t mask) {
-  char text[32];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(mask));
-  return text;
-}
-
-std::string describe(const char* kind, const Wait& wait) {
-  std::string text = kind;
-  if (wait.name != nullptr) text += cat(" '", wait.name, "'");
-  text += cat(" at ", wait.where.file, ":", wait.where.line);
-  return wait.where.column > 0 ? cat(text, ":", wait.where.column) : text;
 }
 
 }  // namespace
@@ -73,105 +61,6 @@ std::string BlockScheduler::State::thread_text(int thread) const {
   return to_string(position_of(thread, task.block_dim));
 }
 
-std::string BlockScheduler::State::places_text() const {
-  std::vector<std::string> places;
-  std::vector<int> first, count;
-  const auto note = [&](const std::string& place, int thread) {
-    const auto found = std::find(places.begin(), places.end(), place);
-    const auto at = static_cast<std::size_t>(found - places.begin());
-    if (found == places.end()) {
-      places.push_back(place);
-      first.push_back(thread);
-      count.push_back(0);
-    }
-    ++count[at];
-  };
-  for (int thread = 0; thread < threads; ++thread) {
-    const auto i = static_cast<std::size_t>(thread);
-    if (run[i] == Run::at_barrier) note(describe("wait at the barrier", *wait[i]), thread);
-    else if (run[i] == Run::at_warp_barrier)
-      note(describe("wait at the warp barrier", *wait[i]), thread);
-    else if (run[i] == Run::at_collective)
-      note(cat(describe("wait", *wait[i]), " for the lanes of mask ", hex(collective[i]->mask)),
-           thread);
-    else if (run[i] == Run::at_named_barrier) note(named_place(thread), thread);
-    else if (run[i] == Run::at_cluster_wait)
-      note(describe("wait at the barrier of their cluster", *wait[i]), thread);
-    else if (run[i] == Run::at_unit_wait)
-      note(describe("wait for their warpgroup's units", *wait[i]), thread);
-    else if (run[i] == Run::at_gate)
-      note(describe(cat("wait for the phase of parity ", gate_waits[i].phase & 1, " of ",
-                        machine->text_of(gate_waits[i].gate))
-                        .c_str(),
-                    *wait[i]),
-           thread);
-    else if (run[i] == Run::ready && !polls.empty() && polls[i].here.line > 0)
-      note(describe("find the same value again and again", {polls[i].here, nullptr}), thread);
-    else if (run[i] == Run::finished) note("have ended", thread);
-  }
-  std::string text;
-  for (std::size_t i = 0; i < places.size() && i < 4; ++i) {
-    text += cat(i == 0 ? "" : ", ", count[i], " of ", threads, " threads ", places[i],
-                " (first: thread ", thread_text(first[i]), ")");
-  }
-  return text;
-}
-
-std::string BlockScheduler::State::named_place(int thread) const {
-  for (std::size_t id = 0; id < named.size(); ++id) {
-    const auto& all = named[id].threads;
-    if (std::find(all.begin(), all.end(), thread) != all.end())
-      return describe(
-          cat("wait at barrier ", id, ", which waits for ", named[id].count, " threads,").c_str(),
-          *wait[static_cast<std::size_t>(thread)]);
-  }
-  return "wait at a named barrier";
-}
-
-std::string BlockScheduler::State::missing_text() const {
-  for (int thread = 0; thread < threads; ++thread) {
-    const auto i = static_cast<std::size_t>(thread);
-    if (run[i] != Run::at_collective) continue;
-    const int first = thread >> warp_shift << warp_shift;
-    std::string lanes;
-    int count = 0;
-    for (int lane = 0; lane < lanes_of(thread >> warp_shift); ++lane) {
-      const auto other = static_cast<std::size_t>(first + lane);
-      const bool comes = run[other] == Run::at_collective &&
-                         collective[other]->mask == collective[i]->mask &&
-                         detail::identical(*wait[other], wait[i]->name, wait[i]->where);
-      if ((collective[i]->mask >> lane & 1) == 0 || comes) continue;
-      if (++count <= 4) lanes += cat(count == 1 ? "" : ", ", lane);
-    }
-    return cat("; of the lanes that the mask names, ", lanes, count > 4 ? ", ..." : "", " of warp ",
-               thread >> warp_shift, count == 1 ? " does" : " do", " not arrive");
-  }
-  for (std::size_t id = 0; id < named.size(); ++id) {
-    if (named[id].threads.empty()) continue;
-    int missing = 0;
-    const auto& came = named[id].threads;
-    while (missing < threads && std::find(came.begin(), came.end(), missing) != came.end())
-      ++missing;
-    return cat("; barrier ", id, " lacks ", named[id].count - static_cast<int>(came.size()),
-               " threads", missing < threads ? cat(", such as thread ", thread_text(missing)) : "");
-  }
-  return {};
-}
-
-Error BlockScheduler::State::stuck() const {
-  if (std::find(run.begin(), run.end(), Run::at_gate) != run.end())
-    return Error(Category::kernel,
-                 cat(kernel_and_block(), ": a wait that no thread ends: ", places_text(),
-                     missing_text(), others_places()),
-                 {}, {},
-                 "let as many arrive as the gate counts, expect the bytes of whole boxes, and wait "
-                 "for the parity of the phase that is meant");
-  return Error(Category::kernel,
-               cat(kernel_and_block(), ": a barrier that not all threads reach: ", places_text(),
-                   missing_text(), others_places()),
-               {}, {}, "move the barrier out of the branch or loop that some threads leave early");
-}
-
 void BlockScheduler::State::tell(BlockFault told, const Error& error) const {
   std::string text = error.problem();
   for (const std::string& prefix : {kernel_and_block(), cat(", thread ", thread_text(told.thread))})
@@ -180,23 +69,6 @@ void BlockScheduler::State::tell(BlockFault told, const Error& error) const {
   told.text = Error(error.category(), text, error.expected(), error.got()).what();
   told.advice = error.advice();
   task.observer->fails(told);
-}
-
-BlockFault BlockScheduler::State::stuck_fault() const {
-  BlockFault fault{.kind = BlockFault::Kind::missing, .thread = -1, .other = -1};
-  if (std::find(run.begin(), run.end(), Run::at_gate) != run.end())
-    fault.kind = BlockFault::Kind::stuck;
-  for (int thread = 0; thread < threads; ++thread) {
-    const auto i = static_cast<std::size_t>(thread);
-    const bool waits = detail::is_waiting(run[i]);
-    if (waits && fault.thread < 0) fault.thread = thread, fault.here = wait[i]->where;
-    else if (waits && fault.other_here.line == 0 &&
-             !detail::identical(*wait[i], wait[static_cast<std::size_t>(fault.thread)]->name,
-                                fault.here))
-      fault.other = thread, fault.other_here = wait[i]->where;
-    else if (!waits && fault.other < 0) fault.other = thread;
-  }
-  return fault;
 }
 
 namespace {

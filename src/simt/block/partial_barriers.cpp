@@ -25,15 +25,20 @@ constexpr int kQuietRounds = 1024;
 constexpr auto kNap = std::chrono::microseconds(100);
 }  // namespace
 
+Error BlockScheduler::State::misuse(int thread, const Here& here, const std::string& problem,
+                                    const std::string& expected, const std::string& got,
+                                    const std::string& advice) const {
+  return Error(Category::kernel,
+               cat(kernel_and_block(), ", thread ", thread_text(thread), ": ", problem, " at ",
+                   here.file, ":", here.line),
+               expected, got, advice);
+}
+
 void BlockScheduler::State::misused(int thread, const Here& here, const std::string& problem,
                                     const std::string& expected, const std::string& got,
                                     const std::string& advice, BlockFault::Kind kind) {
-  fail({.kind = kind, .thread = thread, .here = here}, [&] {
-    return Error(Category::kernel,
-                 cat(kernel_and_block(), ", thread ", thread_text(thread), ": ", problem, " at ",
-                     here.file, ":", here.line),
-                 expected, got, advice);
-  });
+  fail({.kind = kind, .thread = thread, .here = here},
+       [&] { return misuse(thread, here, problem, expected, got, advice); });
   cancel();
   throw detail::Cancelled{};
 }
@@ -89,6 +94,7 @@ bool BlockScheduler::State::come_to(NamedBarrier& barrier, int thread, int id, i
   const int absent = of_last == in_last ? task.warp_size - in_last : 0;
   if (static_cast<int>(barrier.threads.size()) + absent < count) return false;
   require_whole_warps(id, barrier, here);
+  barrier.last.swap(barrier.threads);
   barrier.threads.clear();
   ++barrier.met;
   const std::vector<int> met = std::exchange(barrier.waiting, {});
@@ -266,7 +272,7 @@ void BlockScheduler::State::quiet_round() {
   polls_in_round = 0;
   round_length = static_cast<int>(std::count(run.begin(), run.end(), Run::ready) +
                                   std::count(run.begin(), run.end(), Run::unstarted));
-  if (machine && carry_out_one()) moved = true;
+  if (machine && (carry_out_awaited() || carry_out_one())) moved = true;
   const bool has_moved_here = has_moved();
   is_polling = true;
   if (task.residents != nullptr) task.residents->lets_later_run();
@@ -295,7 +301,7 @@ void BlockScheduler::State::deadlocked() {
     return Error(Category::kernel,
                  cat(kernel_and_block(), ", thread ", thread_text(thread),
                      " finds the same value forever at ", here.file, ":", here.line,
-                     ", and no thread changes it: ", places_text(), missing_text(), others_places(),
+                     ", and no thread changes it: ", places_text({}), missing_text(),
                      task.residents != nullptr ? task.residents->others_text() : ""),
                  {}, {},
                  "let the thread that sets the value do so before it waits or ends, and release "

@@ -60,7 +60,7 @@ int BlockScheduler::State::pick() {
     }
     if (finished == threads) return -1;
     if (cluster != nullptr && let_others_run()) continue;
-    if (machine && carry_out_one()) continue;
+    if (machine && carry_out_awaited()) continue;
     if (active_waiting > 0 && release_active()) continue;
     if (!cancelled && arrived > 0 && arrived + finished == threads) {
       const Wait& wait_of_all = *wait[static_cast<std::size_t>(first_arrived)];
@@ -75,7 +75,8 @@ int BlockScheduler::State::pick() {
       }
     }
     if (cluster != nullptr && wait_for_turn()) continue;
-    if (!cancelled) fail(stuck_fault(), [&] { return stuck(); });
+    if (machine && !cancelled && carry_out_one()) continue;  // which nobody waits for
+    if (!cancelled) fail_stuck();
     cancel();
   }
 }
@@ -131,6 +132,13 @@ void BlockScheduler::State::block() {
 }
 
 void BlockScheduler::State::wait_in_line() { block(); }
+
+void BlockScheduler::State::run_now(int thread) {
+  const auto at = order.begin() + thread;  // its position in the usual order
+  cursor = static_cast<int>((*at == thread ? at : std::find(order.begin(), order.end(), thread)) -
+                            order.begin());
+  hand_over(thread);
+}
 
 void BlockScheduler::State::hand_over(int next) {
   Fiber* self = current;
@@ -285,10 +293,7 @@ bool BlockScheduler::yield(int thread) {
     const int next = first + (thread - first + step) % lanes;
     const auto state = s.run[static_cast<std::size_t>(next)];
     if (state != State::Run::ready && state != State::Run::unstarted) continue;
-    const auto at = s.order.begin() + next;  // its position in the usual order
-    s.cursor = static_cast<int>(
-        (*at == next ? at : std::find(s.order.begin(), s.order.end(), next)) - s.order.begin());
-    s.hand_over(next);
+    s.run_now(next);
     return true;
   }
   return true;

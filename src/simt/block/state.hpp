@@ -2,8 +2,8 @@
 // to src/simt. Invariant: until a block fails, every thread is unstarted,
 // ready, waiting with its location recorded, or finished.
 //
-// setup.cpp begins a block, scheduler.cpp decides who runs next, failure.cpp ends
-// a block that has gone wrong.
+// setup.cpp begins a block, scheduler.cpp decides who runs next, standstill.cpp explains why nobody
+// can, failure.cpp ends a block that has gone wrong.
 #pragma once
 
 #include <pthread.h>
@@ -16,6 +16,7 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,6 +56,7 @@ inline bool is_waiting(Run run) {
 struct NamedBarrier {
   int count = 0;  ///< threads that it waits for
   std::vector<int> threads;
+  std::vector<int> last;     ///< those that met there before
   std::vector<int> waiting;  ///< of these: the others have only arrived
   unsigned met = 0;          ///< how often it was passed
 };
@@ -71,7 +73,18 @@ enum class ClusterStep : std::uint8_t { none, has_come, all_have_come };
 struct GateWait {
   const Gate* gate = nullptr;
   unsigned phase = 0;
+  bool is_arrival = false;  ///< it cannot arrive before the end of that phase
+  int passed = 0;           ///< waits of the thread that have ended
 };
+
+/// The threads of a warpgroup that wait for all but their newest groups of matrix instructions.
+struct UnitWait {
+  std::vector<int> threads;
+  int pending = 0;
+};
+
+/// "wait at the barrier 'load' at kernel.cpp:12".
+std::string describe(const std::string& kind, const Wait& wait);
 
 /// Compares the addresses of the texts: equal at one barrier but for rare cases.
 inline bool identical(const Wait& a, const char* name, const Here& here) {
@@ -122,7 +135,7 @@ struct BlockScheduler::State {
   std::vector<std::uint64_t> active_of;
   std::vector<Poll> polls;  ///< the last unsuccessful poll
   std::vector<detail::GateWait> gate_waits;
-  std::vector<std::vector<int>> unit_waits;  ///< threads of each warpgroup that have arrived
+  std::vector<detail::UnitWait> unit_waits;  ///< by warpgroup
   std::unique_ptr<detail::AsyncMachine> machine;
   int active_waiting = 0;      ///< lanes at_active_mask
   int polls_in_round = 0;      ///< since progress was last checked
@@ -187,6 +200,8 @@ struct BlockScheduler::State {
   inline void block();
   /// The same, not inlined, for other files.
   void wait_in_line();
+  /// The running thread lets this one run first, which can.
+  void run_now(int thread);
   /// Switches to `next`, at the cursor; returns when the running thread is resumed.
   inline void hand_over(int next);
   /// Each fiber has its own state of exceptions in flight; usually none.
@@ -242,11 +257,12 @@ struct BlockScheduler::State {
         other.shared.data +
         (static_cast<const std::byte*>(static_cast<const void*>(mine)) - shared.data)));
   }
-  /// Describes where the threads of the other blocks wait.
-  std::string others_places() const;
 
   // ---- partial_barriers.cpp ----
 
+  Error misuse(int thread, const Here& here, const std::string& problem,
+               const std::string& expected, const std::string& got,
+               const std::string& advice) const;
   /// Ends the block for an invalid use of a verb.
   [[noreturn]] void misused(int thread, const Here& here, const std::string& problem,
                             const std::string& expected, const std::string& got,
@@ -285,23 +301,56 @@ struct BlockScheduler::State {
                    const Here& here);
   /// Ends the block where all have arrived that the gate counts.
   void require_missing(int thread, const detail::GateState& gate, const Here& here);
-  /// A phase of the gate has ended.
-  void let_through(const Gate* gate);
-  /// Executes one deferred bulk copy; false: there is none.
-  bool carry_out_one();
+  void fail_arrival(int thread, const detail::GateState& gate, const Here& here);
+  /// A phase of the gate has ended. The first thread that can continue; -1: there is none.
+  int let_through(const Gate* gate);
+  void wait_at_gate(int thread, const Gate* gate, unsigned phase, bool is_arrival,
+                    const Here& here);
+  /// Executes one deferred bulk copy to these gates, or any deferred one; false: there is none.
+  bool carry_out_one(std::span<const Gate* const> gates = {});
+  /// Executes deferred matrix instructions or a deferred bulk copy that threads wait for; false:
+  /// there are none.
+  bool carry_out_awaited();
+  int threads_of(int warpgroup) const;
+  void end_unit_wait(int warpgroup);
+
+  // ---- standstill.cpp ----
+
+  /// A thread of this block, or of another one of the cluster.
+  struct Member {
+    const State* block;
+    int thread;
+  };
+  /// Known threads without which this thread's wait does not end; none: nobody knows which.
+  std::vector<Member> awaited(int thread) const;
+  std::vector<Member> awaited_at_gate(int thread) const;
+  std::vector<Member> awaited_at_named(int thread) const;
+  /// Does any thread wait at a gate?
+  bool waits_at_gates() const;
+  /// No thread can continue: one whose wait does not depend on another waiting thread.
+  Member root_of_standstill() const;
+  /// Why no thread can continue: which wait where, and which have ended.
+  /// The wait of `thread` is the reason; -1: a barrier of the whole block is.
+  Error stuck(int thread) const;
+  BlockFault stuck_fault() const;
+  /// The block fails because the wait of this thread does not end.
+  void fail_at(int thread);
+  /// No thread can continue: that is why the block fails, or the one whose wait is the reason.
+  void fail_stuck();
+  /// Which threads wait, poll or have ended, each location once, that of `first` first.
+  std::string places_text(const Member& first) const;
+  std::string place_of(int thread) const;
+  std::string named_place(int thread) const;
+  /// The named barrier at which the thread waits; -1: at none.
+  int named_of(int thread) const;
+  /// The lanes of a mask that do not arrive, and the threads missing at a named barrier: that of
+  /// thread `first` if it waits at one.
+  std::string missing_text(int first = -1) const;
 
   // ---- failure.cpp ----
 
   std::string kernel_and_block() const;
   std::string thread_text(int thread) const;
-  /// Why no thread can continue: which wait where, and which have ended.
-  Error stuck() const;
-  /// Which threads wait, poll or have ended, each location once.
-  std::string places_text() const;
-  /// The lanes of a mask that do not arrive, and the threads missing at a named barrier.
-  std::string missing_text() const;
-  std::string named_place(int thread) const;
-  BlockFault stuck_fault() const;
   /// The thread has come to a barrier that does not look like that of `first_thread`. `unit`:
   /// "block" or "warp".
   /// A thread that arrives at another barrier than the first waiting one is a fault; so are warps
