@@ -27,16 +27,32 @@ bool follows(const Finding& race, const Location& access, const Location& copy) 
 /// Something is in flight when the block ends; if an access meets it before, that is the finding.
 bool is_left_at_the_end(const Finding& f) {
   return f.kind == Kind::async_never_waited ||
-         (f.kind == Kind::mma_not_awaited && f.other.line == 0);
+         ((f.kind == Kind::mma_not_awaited || f.kind == Kind::store_never_awaited) &&
+          f.other.line == 0);
 }
 /// Meets it before: or a warp leaves without the wait that the others come to.
 bool is_unawaited(const Finding& f) {
   return f.kind == Kind::async_not_waited || f.kind == Kind::bulk_not_awaited ||
          f.kind == Kind::gate_phase || f.kind == Kind::mma_not_awaited ||
-         f.kind == Kind::mma_unordered;
+         f.kind == Kind::store_never_awaited || f.kind == Kind::mma_unordered;
+}
+
+/// One wait or fence would do for both: for a product, for all copies into a stage, before a
+/// product or store.
+bool is_one_wait(const Finding& first, const Finding& other) {
+  const auto is_own = [](const Finding& f) { return is_same_line(f.location, f.other); };
+  const bool is_of_one = is_same_line(first.other, other.other);
+  if (first.kind == Kind::mma_not_awaited)
+    return is_of_one && first.other.line > 0 &&
+           (other.kind == first.kind || other.kind == Kind::stage_reused);
+  if (first.kind != other.kind) return false;
+  if (first.kind == Kind::stage_reused)
+    return is_own(first) ? is_own(other) : is_of_one && !is_own(other);
+  return first.kind == Kind::missing_async_fence && is_same_line(first.location, other.location);
 }
 
 bool is_one_cause(const Finding& first, const Finding& other) {
+  if (is_one_wait(first, other)) return true;
   if (first.kind == other.kind && is_same_line(first.location, other.location) &&
       (first.kind == Kind::cluster_exit ||
        (first.kind == Kind::gate_bytes && is_same_line(first.other, other.other))))
