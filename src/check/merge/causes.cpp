@@ -42,10 +42,8 @@ bool is_unawaited(const Finding& f) {
 bool is_one_wait(const Finding& first, const Finding& other) {
   const auto is_own = [](const Finding& f) { return is_same_line(f.location, f.other); };
   const bool is_of_one = is_same_line(first.other, other.other);
-  if (first.kind == Kind::mma_not_awaited)
-    return is_of_one && first.other.line > 0 &&
-           (other.kind == first.kind || other.kind == Kind::stage_reused);
   if (first.kind != other.kind) return false;
+  if (first.kind == Kind::mma_not_awaited) return is_of_one && first.other.line > 0;
   if (first.kind == Kind::stage_reused)
     return is_own(first) ? is_own(other) : is_of_one && !is_own(other);
   return first.kind == Kind::missing_async_fence && is_same_line(first.location, other.location);

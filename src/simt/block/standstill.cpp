@@ -291,8 +291,12 @@ void BlockScheduler::State::fail_at(int thread) {
   }
   const GateState* const gate = machine->find(gate_waits[i].gate);
   if (gate != nullptr && gate_waits[i].is_arrival) return fail_arrival(thread, *gate, here);
-  fail({.kind = BlockFault::Kind::stuck, .thread = thread, .here = here},
-       [&] { return stuck(thread); });
+  BlockFault fault{.kind = BlockFault::Kind::stuck, .thread = thread, .here = here};
+  for (std::size_t other = 0; other < run.size() && fault.other_here.line == 0; ++other) {
+    if (detail::is_waiting(run[other]) && !detail::identical(*wait[other], wait[i]->name, here))
+      fault.other_here = wait[other]->where;
+  }
+  fail(fault, [&] { return stuck(thread); });
 }
 
 void BlockScheduler::State::fail_stuck() {
