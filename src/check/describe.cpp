@@ -183,7 +183,7 @@ std::string problem_of(const Mistake& m, const RunContext& context) {
       return does(m.detail.starts_with("element") ? cat(m.detail, m.tensor.empty() ? "" : ", of ",
                                                         m.tensor, ", outside of all memory")
                   : m.detail.empty()              ? "memory that the kernel was not given"
-                  : m.tensor.empty() || m.detail.find("behind") != std::string::npos ||
+                  : m.tensor.empty() || m.detail.find("after the end of") != std::string::npos ||
                           m.detail.find("before") != std::string::npos ||
                           m.detail.find("null") != std::string::npos
                       ? m.detail
