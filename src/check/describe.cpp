@@ -138,6 +138,10 @@ std::string fault_text(const Mistake& m, const std::string& who, const std::stri
       if (m.severity == Severity::warning)
         return cat("whole warps meet at different barriers: ", who, " waits at ", place(m.here),
                    ", ", other, " at ", place(m.other_here));
+      if (m.passes_by)
+        return cat(who, " waits at the barrier at ", place(m.here), ", and ", m.detail,
+                   " have gone past it to the end of the kernel (the first: ", other,
+                   last_place(m.other_here), ")");
       return cat(m.detail, ": after ", passed_text(m), " that all have passed");
     case Kind::early_return:
       if (m.tensor == "warp")
@@ -198,7 +202,8 @@ std::string problem_of(const Mistake& m, const RunContext& context) {
                             : m.tensor == "fragment"  ? " uses a matrix fragment that has no value"
                                                       : " reads an element of its own tile that "
                                                         "has no value")
-                 : cat(who, " reads ", target(m), ", which nobody has written");
+                 : cat(who, " reads ", m.part, m.part.empty() ? "" : " of ", target(m),
+                       ", which nobody has written");
     case Kind::stale_read:
       return cat(who, " reads ", target(m), ", which was written at ", place(m.other_here),
                  " before the tile was loaded again, and not since");
@@ -226,6 +231,7 @@ std::string problem_of(const Mistake& m, const RunContext& context) {
 namespace {
 
 std::string race_hint(const Mistake& m) {
+  if (!m.advice.empty()) return m.advice;
   if (m.of_block)
     return "take an atomic whose scope is the device: one without _block, thread_scope_device, "
            ".gpu";

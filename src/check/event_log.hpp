@@ -41,6 +41,8 @@ struct AccessPoint {
 
 /// Turns of the launch just before and just after an atomic update.
 struct Turns {
+  /// In place of `before`: the update has no number, and none is ordered after it by its turn.
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   std::uint32_t before = 0, after = 0;
   static constexpr Turns of(std::uint64_t bits) {
     return {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};

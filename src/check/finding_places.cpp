@@ -49,6 +49,14 @@ std::vector<OtherPlace> other_places(const Report& report, const Finding& findin
   return out;
 }
 
+const std::string& kernel_of(const Report& report, const Finding& finding) {
+  return finding.kernel.empty() ? report.kernel : finding.kernel;
+}
+
+std::string where_of(const Report& report, const Finding& finding) {
+  return report.launches.size() > 1 ? finding.kernel : std::string();
+}
+
 std::string title_of(const Finding& finding) {
   const std::string kind{name(finding.kind)};
   if (finding.memory == Memory::none) return kind;

@@ -21,6 +21,11 @@ struct OtherPlace {
 /// First the one that the finding conflicts with, then its other positions, each once.
 std::vector<OtherPlace> other_places(const Report& report, const Finding& finding);
 
+/// The kernel of a finding; the program if it happened in none.
+const std::string& kernel_of(const Report& report, const Finding& finding);
+/// The same of a program with several kernels, to say where it happened; else empty.
+std::string where_of(const Report& report, const Finding& finding);
+
 /// "race in shared memory".
 std::string title_of(const Finding& finding);
 

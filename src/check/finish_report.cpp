@@ -5,6 +5,7 @@
 
 #include "cuda_words.hpp"
 #include "merge/causes.hpp"
+#include "padding.hpp"
 #include "shared_names.hpp"
 #include "tessera/check/suppressions.hpp"
 
@@ -24,9 +25,11 @@ void name_element(Mistake& mistake, const RunContext& context) {
   const auto from_data =
       static_cast<std::int64_t>(region.begin - reinterpret_cast<std::uint64_t>(buffer.data)) +
       mistake.element[0];
-  if (!coordinates_of(buffer.layout, from_data / static_cast<std::int64_t>(buffer.element_bytes),
-                      mistake.element))
-    mistake.element.clear();
+  const auto bytes = static_cast<std::int64_t>(buffer.element_bytes);
+  mistake.part =
+      part_text(static_cast<std::uint64_t>(from_data % bytes),
+                static_cast<std::uint64_t>(mistake.bytes), static_cast<std::uint64_t>(bytes));
+  if (!coordinates_of(buffer.layout, from_data / bytes, mistake.element)) mistake.element.clear();
 }
 
 Finding finding_of(Mistake mistake, const RunContext& context) {
@@ -175,8 +178,12 @@ bool is_of_guess(const Mistake& m, const RunContext& context) {
 
 /// The worst first; of those the causes first.
 void add_findings(Report& out, const std::vector<Mistake>& mistakes, const RunContext& context) {
+  const bool has_fault = std::any_of(mistakes.begin(), mistakes.end(), [](const Mistake& m) {
+    return m.severity == Severity::error && m.kind != Kind::deadlock && ends_a_block(m);
+  });
   for (const auto& mistake : mistakes) {
     if (is_of_guess(mistake, context)) continue;
+    if (has_fault && mistake.kind == Kind::deadlock) continue;  // others wait for that block
     out.findings.push_back(finding_of(mistake, context));
     const Severity severity = out.findings.back().severity;
     ++(severity == Severity::error     ? out.summary.errors

@@ -6,6 +6,7 @@
 
 #include "base/markup.hpp"
 #include "counter_tables.hpp"
+#include "finding_places.hpp"
 #include "page_style.hpp"
 #include "pictures.hpp"
 #include "tessera/core/text.hpp"
@@ -172,6 +173,8 @@ std::string findings_list(const Subject& subject) {
       who += cat(t == 0 ? ", thread " : " and ", to_string(f.threads[t]));
     if (f.other_block.linear >= 0 && f.threads.size() > 1)
       who += cat(" of block ", to_string(f.other_block));
+    if (const std::string kernel = where_of(r, f); !kernel.empty())
+      who = cat("kernel ", escaped(kernel), ", ", who);
     if (!f.superstep.empty()) who += cat(", superstep ", escaped(f.superstep));
     if (f.memory != Memory::none) who += cat(", ", name(f.memory), " memory");
     out += cat("<div class=\"finding ", name(f.severity), "\" id=\"", subject.anchor, "finding-",

@@ -12,19 +12,6 @@ namespace tessera::check {
 
 using tessera::detail::Access;
 
-template <class Body>
-void BlockRecorder::for_each_piece(const LaneAccess& access, Body&& body) {
-  Shadow& cells = shadow(access.region);
-  const auto range = cells.range(access.offset, static_cast<std::size_t>(access.bytes));
-  if (range.last - range.first == 1) return body(access, cells.cell(range.first));  // the usual
-  LaneAccess piece = access;
-  for (std::uint64_t i = range.first; i < range.last; ++i) {
-    piece.offset = i * cells.piece();
-    piece.bytes = static_cast<int>(cells.piece());
-    body(piece, cells.cell(i));
-  }
-}
-
 Mistake BlockRecorder::mistake_of(Kind kind, const LaneAccess& access, Access how) const {
   Mistake out =
       mistake_at(kind, region(access.region).memory, sites_[access.site].here, access.thread);
@@ -127,6 +114,7 @@ void BlockRecorder::report_pending(const LaneAccess& access, const Cell& cell, A
 
 void BlockRecorder::read_by(const LaneAccess& whole, Access how) {
   const Mark mine = mark_of(whole);
+  std::uint64_t judged = 0;
   for_each_piece(whole, [&](const LaneAccess& access, Cell& cell) {
     if (cell.written()) {
       const bool met = cell.pending != 0 && meet_pending(access, cell, Access::load);
@@ -141,21 +129,15 @@ void BlockRecorder::read_by(const LaneAccess& whole, Access how) {
     } else {
       if (!orders_.empty()) [[unlikely]]
         meet_pasts(access, how);
-      if ((access.region == kSharedRegion || context_.options.fresh_outputs ||
-           holds_nothing(access)) &&
-          !is_padding(whole, access))
-        add_unwritten(access, mine.warp_epoch);
+      if (access.region == kSharedRegion || context_.options.fresh_outputs ||
+          holds_nothing(access)) {
+        if (context_.launch.is_cuda) add_missing(whole, access, how, judged);
+        else add_unwritten(access, how);
+      }
     }
     if (context_.options.forget_tiles && access.region == kSharedRegion) read_tile(access, cell);
     if (how == Access::load) cell.read.add(mine, warp_shift_);
   });
-}
-
-bool BlockRecorder::holds_nothing(const LaneAccess& piece) const {
-  const auto& launch = context_.launch;
-  return launch.buffers[static_cast<std::size_t>(region(piece.region).buffer)].has_unwritten &&
-         !launch.holds_value(region(piece.region).begin + piece.offset,
-                             static_cast<std::size_t>(piece.bytes));
 }
 
 std::uint64_t BlockRecorder::bits_of_piece(const LaneAccess& whole, std::uint64_t offset) {
@@ -292,73 +274,6 @@ void BlockRecorder::never_waited(int thread) {
     const LaneAccess access{copy.region, copy.bytes, thread, copy.offset, 0, copy.site};
     report(mistake_of(Kind::async_never_waited, access, Access::store), access);
   }
-}
-
-void BlockRecorder::add_unwritten(const LaneAccess& piece, std::uint32_t warp_epoch) {
-  if (unwritten_.size() >= unwritten_room_) merge_unwritten();
-  const std::uint32_t stamp =
-      replayed_.empty() ? 0 : replayed_[static_cast<std::size_t>(piece.thread)];
-  unwritten_.push_back({piece, warp_epoch, stamp, 1});
-}
-
-void BlockRecorder::merge_unwritten() {
-  const auto key = [](const Unwritten& u) {
-    const LaneAccess& a = u.access;
-    return std::tuple(a.region, a.offset, a.bytes, a.site, a.thread, u.warp_epoch, u.stamp);
-  };
-  std::stable_sort(unwritten_.begin(), unwritten_.end(),
-                   [&](const auto& a, const auto& b) { return key(a) < key(b); });
-  std::size_t kept = 0;
-  for (const Unwritten& each : unwritten_) {
-    if (kept > 0 && key(unwritten_[kept - 1]) == key(each))
-      unwritten_[kept - 1].count += each.count;
-    else unwritten_[kept++] = each;
-  }
-  unwritten_.resize(kept);
-  unwritten_room_ = std::max(unwritten_room_, 2 * kept);
-}
-
-void BlockRecorder::resolve_uninitialized() {
-  if (stopped_) unwritten_.clear();  // the threads that write may not have run
-  for (const Unwritten& each : unwritten_) {
-    Mark mark = mark_of(each.access);
-    mark.warp_epoch = each.warp_epoch;
-    bool is_race = true;  // unordered threads have written all of it
-    for_each_piece(each.access, [&](const LaneAccess&, const Cell& cell) {
-      const auto meets = [&](const Marks& writers) {
-        return writers.unordered(mark, warp_shift_, [](int, int, bool) {});
-      };
-      is_race = is_race && (meets(cell.write) || meets(cell.update));
-    });
-    if (!orders_.empty()) {
-      Past reader = past_of(each.access, Access::load);
-      reader.when.warp_epoch = each.warp_epoch;
-      reader.when.tick = stamps_[each.stamp].tick;
-      is_race = true;
-      for_each_piece(each.access, [&](const LaneAccess& piece, const Cell&) {
-        is_race = is_race && is_written_before(piece, reader);
-      });
-    }
-    if (is_race) continue;
-    Mistake mistake = mistake_of(Kind::uninitialized_read, each.access, Access::load);
-    mistake.count = each.count;
-    // If another block may have written it, that race is the finding.
-    if (each.access.region == kSharedRegion) report(std::move(mistake), each.access);
-    else if (unwritten_outputs_.size() < kMostUnwritten)
-      unwritten_outputs_.push_back({each.access.region, each.access.thread, each.access.offset,
-                                    each.count, unwritten_mistake(mistake)});
-  }
-  unwritten_.clear();
-}
-
-std::uint32_t BlockRecorder::unwritten_mistake(const Mistake& mistake) {
-  const auto found =
-      std::find_if(unwritten_mistakes_.begin(), unwritten_mistakes_.end(), [&](const Mistake& m) {
-        return m.superstep == mistake.superstep && is_same_mistake(m, mistake);
-      });
-  const auto index = static_cast<std::uint32_t>(found - unwritten_mistakes_.begin());
-  if (found == unwritten_mistakes_.end()) unwritten_mistakes_.push_back(mistake);
-  return index;
 }
 
 void BlockRecorder::collect_touched(BlockResult& out) {

@@ -50,6 +50,7 @@ Finding finding_of(const Json& from) {
   out.block = position_of(from.at("block"));
   out.other_block = position_of(from.at("other_block"));
   out.superstep = from.at("superstep");
+  if (from.contains("kernel") && !from.at("kernel").is_null()) out.kernel = from.at("kernel");
   out.count = from.at("count");
   out.problem = from.at("problem");
   out.hint = from.at("hint");

@@ -247,8 +247,8 @@ void tell_touched(const RunContext& context, const std::vector<const BlockRecord
   for (const auto* each : recorders) {
     for (std::size_t i = 0; i < context.regions.size(); ++i) {
       const Region& region = context.regions[i];
-      const std::size_t bytes =
-          context.launch.buffers[static_cast<std::size_t>(region.buffer)].element_bytes;
+      const std::size_t bytes = touch_bytes(
+          context.launch, context.launch.buffers[static_cast<std::size_t>(region.buffer)]);
       each->touches()[i + kFirstBuffer].for_each_run(
           [&](std::size_t first, std::size_t count, std::uint8_t bits) {
             context.launch.touched(region.begin + first * bytes, count * bytes, touch_of(bits));

@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "base/edit_distance.hpp"
+#include "finding_places.hpp"
 #include "key_values.hpp"
 
 namespace tessera::check {
@@ -71,7 +72,7 @@ bool is_at(const Suppression& s, const Location& at) {
 }
 
 bool matches(const Suppression& s, const Report& report, const Finding& f) {
-  return (!s.kind || *s.kind == f.kind) && fits(s.kernel, report.kernel) &&
+  return (!s.kind || *s.kind == f.kind) && fits(s.kernel, kernel_of(report, f)) &&
          (s.memory.empty() || s.memory == name(f.memory)) && fits(s.tensor, f.tensor) &&
          (is_at(s, f.location) || is_at(s, f.other));
 }
@@ -123,6 +124,14 @@ std::string to_string(const Suppression& s) {
   return cat(out, "reason=\"", s.reason, "\"");
 }
 
+namespace {
+bool is_for(const Suppression& s, const Report& report) {
+  return fits(s.kernel, report.kernel) ||
+         std::any_of(report.launches.begin(), report.launches.end(),
+                     [&](const LaunchedKernel& each) { return fits(s.kernel, each.kernel); });
+}
+}  // namespace
+
 void suppress(Report& report, const std::vector<Suppression>& suppressions) {
   std::vector<bool> used(suppressions.size());
   std::vector<Finding> kept;
@@ -141,13 +150,13 @@ void suppress(Report& report, const std::vector<Suppression>& suppressions) {
   }
   report.findings = std::move(kept);
   report.summary.suppressed = static_cast<std::int64_t>(report.suppressed.size());
-  report.summary.clean =
-      report.summary.errors == 0 && report.summary.warnings == 0 && !report.summary.timed_out;
+  const Summary& s = report.summary;
+  report.summary.clean = s.errors == 0 && s.warnings == 0 && !s.timed_out && s.incomplete.empty();
   for (std::size_t i = 0; i < used.size(); ++i) {
-    const Suppression& s = suppressions[i];
-    if (!used[i] && fits(s.kernel, report.kernel))
+    const Suppression& each = suppressions[i];
+    if (!used[i] && is_for(each, report))
       report.unused_suppressions.push_back(
-          cat(s.origin, s.origin.empty() ? "" : ": ", to_string(s)));
+          cat(each.origin, each.origin.empty() ? "" : ": ", to_string(each)));
   }
 }
 

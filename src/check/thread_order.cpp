@@ -89,8 +89,9 @@ void BlockRecorder::releases(const void* address, Here here) {
 
 void BlockRecorder::acquires(const void* address, Here here) {
   if (!rules_ || failed_) return;
-  if (Event* const last = log_->last();
-      last != nullptr && kind_of(last->point->key) == EventKind::atomic)
+  if (Event* const last = log_->last(); last != nullptr &&
+                                        kind_of(last->point->key) == EventKind::atomic &&
+                                        Turns::of(last->bits).before != Turns::kNone)
     last->bits = Turns{Turns::of(last->bits).before, context_.order->next_turn()}.bits();
   async_rules_.acquires(address);
   const ClockPtr near = near_releases_.at(address);
@@ -244,7 +245,8 @@ void BlockRecorder::take_turn(const LaneAccess& access, Past& past) {
   if (past.how == Access::atomic) {
     const Turns turns = Turns::of(access.bits);
     past.turn = turns.before;
-    if (past.is_volatile) updated_.erase(element);  // it is ordered after no other update
+    if (past.is_volatile || turns.before == Turns::kNone)
+      updated_.erase(element);  // it is ordered after no other update
     else updated_[element] = {turns.after, past.of_block};
   } else if (past.how == Access::store) {
     const auto own = updated_.find(element);
@@ -322,7 +324,6 @@ bool BlockRecorder::is_written_before(const LaneAccess& piece, const Past& reade
 }
 
 void BlockRecorder::note_atomic(const LaneAccess& access) {
-  constexpr std::size_t kMost = 4;  // more are no flags, locks or counters
   for (auto& each : atomics_) {
     if (each.region != access.region || each.offset != access.offset) continue;
     if (each.epoch != epoch_) each.threads.assign(each.threads.size(), false);
@@ -330,30 +331,34 @@ void BlockRecorder::note_atomic(const LaneAccess& access) {
     each.threads[static_cast<std::size_t>(access.thread)] = true;
     return;
   }
-  if (atomics_.size() > kMost) return;
-  atomics_.push_back({access.region, access.offset, sites_[access.site].here, {}, epoch_});
-  atomics_.back().threads.resize(static_cast<std::size_t>(threads_));
+  const Site& site = sites_[access.site];
+  if (!are_few(site.is_volatile)) return;
+  atomics_.push_back({access.region, access.offset, site.here,
+                      std::vector<bool>(static_cast<std::size_t>(threads_)), epoch_,
+                      site.is_volatile});
   atomics_.back().threads[static_cast<std::size_t>(access.thread)] = true;
-  if (atomics_.size() > kMost)
-    for (auto& each : atomics_) each.threads.assign(each.threads.size(), false);
+}
+
+bool BlockRecorder::are_few(bool are_volatile) const {
+  constexpr std::ptrdiff_t kMost = 4;  // more are no flags, locks or counters
+  return std::count_if(atomics_.begin(), atomics_.end(), [&](const AtomicAt& each) {
+           return each.is_volatile == are_volatile;
+         }) <= kMost;
 }
 
 Here BlockRecorder::atomic_between(int a, int b) const {
-  constexpr std::size_t kMost = 4;
   for (const auto& each : atomics_) {
-    if (atomics_.size() <= kMost && each.epoch == epoch_ &&
-        each.threads[static_cast<std::size_t>(a)] && each.threads[static_cast<std::size_t>(b)])
+    if (each.epoch == epoch_ && each.threads[static_cast<std::size_t>(a)] &&
+        each.threads[static_cast<std::size_t>(b)] && are_few(each.is_volatile))
       return each.here;
   }
   return {};
 }
 
 void BlockRecorder::collect_order(BlockResult& out) {
-  constexpr std::size_t kMost = 4;
-  if (atomics_.size() <= kMost) {
-    for (const auto& each : atomics_)
-      if (each.region != kSharedRegion)
-        out.atomics.push_back({each.region, each.offset, each.here});
+  for (const auto& each : atomics_) {
+    if (each.region != kSharedRegion && are_few(each.is_volatile))
+      out.atomics.push_back({each.region, each.offset, each.here});
   }
   out.near_fence = near_fence_;
   if (orders_.empty()) return;

@@ -3,12 +3,22 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
+#include "tessera/check/check.hpp"
 #include "zeroed.hpp"
 
 namespace tessera::check {
+
+/// The bytes that one bit of a buffer's Touches stands for: an element. In plain CUDA kernels may
+/// write the members of an object one by one.
+inline std::size_t touch_bytes(const detail::Launch& launch, const detail::Buffer& buffer) {
+  if (!launch.is_cuda) return buffer.element_bytes;
+  if (buffer.gaps && !buffer.gaps->empty()) return 1;
+  return std::min<std::size_t>(4, std::size_t{1} << std::countr_zero(buffer.element_bytes));
+}
 
 class Touches {
  public:

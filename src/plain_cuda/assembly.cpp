@@ -85,6 +85,14 @@ void add_renamed(std::string& out, std::string_view line, bool may_allocate, con
 
 }  // namespace
 
+bool keeps_order(std::string_view assembly) {
+  constexpr std::string_view kSigns[] = {"tessera_keeps_order", "__tsan_volatile_",
+                                         "__tsan_unaligned_volatile_", "__tsan_atomic",
+                                         "_ZN7tessera10plain_cuda3ptx"};
+  return std::any_of(std::begin(kSigns), std::end(kSigns),
+                     [&](std::string_view each) { return assembly.find(each) != assembly.npos; });
+}
+
 std::string as_checked(const std::string& assembly) {
   // A program may have an operator new of its own.
   const bool has_own =

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace tessera::plain_cuda {
 
@@ -11,5 +12,9 @@ namespace tessera::plain_cuda {
 /// crashes if the source gives them other names. The inline functions of the standard library and
 /// of Tessera get names of their own: the run-time must not call instrumented ones.
 std::string as_checked(const std::string& assembly);
+
+/// May it matter in which order blocks carry out the program's atomic updates? Not if all of them
+/// commute and nobody uses their results: see parts/atomics.h.
+bool keeps_order(std::string_view assembly);
 
 }  // namespace tessera::plain_cuda

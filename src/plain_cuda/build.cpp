@@ -44,6 +44,11 @@ constexpr const char* kLast =
     ".type tessera_dynamic_shared, @object\ntessera_dynamic_shared:\n.zero 233472\n"
     ".section .note.GNU-stack,\"\",@progbits\n";
 
+/// The run-time finds out by it that blocks may carry out atomic updates in any order.
+constexpr const char* kAnyOrder =
+    ".section .rodata\n.globl tessera_in_any_order\n.type tessera_in_any_order, @object\n"
+    "tessera_in_any_order:\n.byte 1\n";
+
 /// What nvcc defines, for one device of compute capability 9.0.
 const Words kDefinitions = {"-D__CUDACC__",
                             "-D__NVCC__",
@@ -77,7 +82,7 @@ class Builder {
       const bool is_launched = !what_.launch.empty() && source == what_.sources.front();
       words.push_back(compiled(source, is_launched ? launched(source) : source));
     }
-    words.push_back(assembled("last", kLast));
+    words.push_back(assembled("last", keeps_order_ ? kLast : std::string(kLast) + kAnyOrder));
     return linked(std::move(words));
   }
 
@@ -303,7 +308,9 @@ class Builder {
     refuse_toolkit(source, preprocessed);
     std::ofstream(base + ".cuda.ii", std::ios::binary) << rewritten(preprocessed);
     compile(source, text, base, preprocessed);
-    return assembled(fs::path(base).filename().string(), as_checked(text_of(base + ".s")));
+    const std::string assembly = text_of(base + ".s");
+    keeps_order_ = keeps_order_ || keeps_order(assembly);
+    return assembled(fs::path(base).filename().string(), as_checked(assembly));
   }
 
   /// What cannot be rewritten does not compile.
@@ -357,6 +364,7 @@ class Builder {
   std::string macros_;
   std::map<std::string, std::string> originals_;
   int number_ = 0;
+  bool keeps_order_ = false;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Finds calls of member templates: see dependent_names.hpp.
-#include "dependent_names.hpp"
+// Finds calls of member templates: see passes.hpp.
+#include "passes.hpp"
 
 namespace tessera::plain_cuda {
 

@@ -5,9 +5,9 @@
 #include <initializer_list>
 
 #include "align_columns.hpp"
-#include "dependent_names.hpp"
 #include "host_assembly.hpp"
 #include "lexer.hpp"
+#include "passes.hpp"
 #include "placed_text.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
@@ -33,7 +33,7 @@ class Rewriter {
       if (t_.is_kind(i, Kind::name)) word(i);
       else if (t_.is(i, "<") && t_.pairs[i] != kNone) launch(i);
     }
-    name_templates(t_, out_);
+    for (const auto pass : kPasses) pass(t_, out_);
     return out_.write();
   }
 

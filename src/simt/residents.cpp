@@ -12,16 +12,12 @@
 namespace tessera::detail {
 
 namespace {
-/// Threads of all blocks that run at one time because others wait: each takes two of the 65530
-/// mappings that a process has by default.
-constexpr std::int64_t kMostThreads = 16384;
-
 constinit thread_local std::int64_t my_block = -1;  ///< that runs on this OS thread
 }  // namespace
 
 Residents::Residents(index_t count, int block_threads, const Body& body, Turns turns)
     : count_(count),
-      most_(std::max<std::int64_t>(1, kMostThreads / std::max(1, block_threads))),
+      most_(std::max<std::int64_t>(1, kMostThreadsTogether / std::max(1, block_threads))),
       body_(body),
       keeps_turns_(turns == Turns::kept) {}
 

@@ -20,6 +20,10 @@
 
 namespace tessera::detail {
 
+/// Threads of all blocks that run at one time because others wait: each takes two of the 65530
+/// mappings that a process has by default.
+inline constexpr std::int64_t kMostThreadsTogether = 16384;
+
 /// Is the order of the blocks kept for Residents::await_earlier()?
 enum class Turns : std::uint8_t { none, kept };
 

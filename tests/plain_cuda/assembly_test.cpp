@@ -34,4 +34,12 @@ TEST(Assembly, InlineFunctionsOfHeadersAreTheProgramsOwn) {
   EXPECT_EQ(as_checked(variable), variable);
 }
 
+TEST(Assembly, OrderMattersWhereAResultIsUsedOrAValuePolled) {
+  EXPECT_FALSE(keeps_order("\tcall\t__tsan_read4@PLT\n\tcall\t__tsan_write4@PLT\n"));
+  for (const char* line : {"# tessera_keeps_order\n", "\tcall\t__tsan_volatile_read4@PLT\n",
+                           "\tcall\t__tsan_unaligned_volatile_write8@PLT\n",
+                           "\tcall\t__tsan_atomic32_fetch_add@PLT\n"})
+    EXPECT_TRUE(keeps_order(line)) << line;
+}
+
 }  // namespace tessera::plain_cuda

@@ -54,6 +54,7 @@ const std::string kRuntime = R"cuda(
     template <class T> operator T&() const { return *reinterpret_cast<T*>(&dynamic_shared_bytes); }
   };
   constexpr DynamicShared dynamic_shared() { return {}; }
+  inline void note_return() {}
   template <class T>
   struct Operand {
     const char *name, *constraint;

@@ -110,6 +110,45 @@ int main() {
             said = json.loads(self.check(code, "main.cu", "--suppress", "known.txt", "--json", main_cu=main))
             self.assertEqual((said["summary"]["suppressed"], len(said["suppressed"])), (1 - code, 1 - code))
 
+    def test_every_format_names_the_kernel_of_a_finding(self):
+        racy = "__global__ void racy(int* x) {\n  if (threadIdx.x % 32 == 0) x[0] = threadIdx.x;\n}\n"
+        main = f"{KERNEL}{racy}int main() {{\n{LAUNCH}  cudaMalloc(&x, 128);\n  racy<<<1, 64>>>(x);\n  cudaMemcpy(x, x, 1 << 20, cudaMemcpyDeviceToDevice);\n}}\n"
+        for form, of_kernel, of_program in (
+                ("text", "first in kernel racy, block (0,0,0)", "error: runtime-misuse, once\n  at "),
+                ("gcc", "main.cu:3:35: error: racy: thread ", "error: cudaMemcpy: "),
+                ("github", "title=racy%3A race in global memory::", "title=main.cu%3A runtime-misuse::"),
+                ("junit", 'name="racy: race of x at ', 'name="main.cu: runtime-misuse at '),
+                ("html", "kernel racy, block (0,0,0), thread ", "cudaMemcpy: ")):
+            said = self.check(1, "main.cu", "--format", form, main_cu=main)
+            self.assertIn(of_kernel, said)
+            self.assertIn(of_program, said)
+        findings = json.loads(self.check(1, "main.cu", "--json", main_cu=main))["findings"]
+        self.assertEqual({each["kind"]: each["kernel"] for each in findings if each["severity"] == "error"},
+                         {"race": "racy", "runtime-misuse": None})
+        results = json.loads(self.check(1, "main.cu", "--format", "sarif", main_cu=main))["runs"][0]["results"]
+        self.assertEqual({each["ruleId"]: each["locations"][0]["logicalLocations"][0]["name"] for each in results if each["level"] == "error"},
+                         {"race": "racy", "runtime-misuse": "main.cu"})
+
+    def test_findings_outside_of_kernels_are_suppressed(self):
+        main = f"{KERNEL}int main() {{\n{LAUNCH}  cudaMalloc(&x, 128);\n  cudaMemcpy(x, x, 1 << 20, cudaMemcpyDeviceToDevice);\n  return 3;\n}}\n"
+        (self.folder / "known.txt").write_text('kind=runtime-misuse file=main.cu reason="looked at"\nkind=program-failed reason="ends so"\n'
+                                               'kind=race reason="none"\n')
+        said = json.loads(self.check(0, "main.cu", "--suppress", "known.txt", "--json", main_cu=main))
+        self.assertEqual((said["findings"], {each["reason"] for each in said["suppressed"]}), ([], {"looked at", "ends so"}))
+        self.assertEqual(said["unused_suppressions"], ['known.txt:3: kind=race reason="none"'])
+
+    def test_texts_of_findings_name_files_without_their_folder(self):
+        kernels = """__global__ void width(int* x) { x[threadIdx.x] = __shfl_sync(~0u, 1, 3, 5); }
+__global__ void parts(int* x) {
+  if (threadIdx.x < 40) __syncthreads();
+  else { x[threadIdx.x] = 1; __syncthreads(); }
+}
+"""
+        main = f"{kernels}int main() {{\n  int* x;\n  cudaMalloc(&x, 256);\n  width<<<1, 32>>>(x);\n  parts<<<1, 64>>>(x);\n  cudaFree(x);\n}}\n"
+        findings = json.loads(self.check(1, str(self.folder / "main.cu"), "--json", main_cu=main))["findings"]
+        self.assertEqual({each["kind"] for each in findings}, {"exception", "diverged-barrier"})
+        self.assertFalse([each["problem"] for each in findings if str(self.folder) in each["problem"] or "main.cu:" not in each["problem"]])
+
 
 if __name__ == "__main__":
     cases.main()

@@ -272,6 +272,57 @@ TEST(Rewrite, CallsOfMemberTemplatesAreNamed) {
     EXPECT_EQ(rewrite(kMarker + text), kMarker + text);
 }
 
+TEST(Rewrite, AllocationsKeepTheTypeBehindACast) {
+  expect_each(
+      {{"void f() { cudaMalloc((void**)&p, n); }", "void f() { cudaMalloc(typed(&p), n); }"},
+       {"int e = cudaMallocManaged( (void **) (&s.p[i]), f(a, b));",
+        "int e = cudaMallocManaged(typed((&s.p[i])), f(a, b));"},
+       {"auto e = cudaHostAlloc(reinterpret_cast<void**>(&p), n, 0);",
+        "auto e = cudaHostAlloc(typed(&p), n, 0);"}});
+  for (const char* text :
+       {"void f() { cudaMalloc(&p, n); }", "void f() { mine((void**)&p, n); }",
+        "void f() { cudaMalloc((void**)&get<int, 2>(t), n); }", "void f() { g((void**)&p); }"})
+    EXPECT_EQ(rewritten(text), plain(text));
+}
+
+TEST(Rewrite, ReturnsOfTheDeviceAreNoted) {
+  expect_each({{"__device__ void f(int x) { if (x) return; else for (;;) return; }",
+                "__device__ void f(int x) { if (x) { note_return(); return; } else for (;;) { "
+                "note_return(); return; } }"}});
+  for (const char* text : {"void f() { return; }", "__device__ int f() { return 1; }",
+                           "__device__ constexpr void f() { return; }"})
+    EXPECT_EQ(rewritten(text), plain(text));
+}
+
+TEST(Rewrite, UpdatesWithoutUseOfTheirResultSaySo) {
+  expect_each({{"__device__ void f() { atomicAdd(&x, g(1, 2)); }",
+                "__device__ void f() { atomicAdd(&x, g(1, 2), Unused{{\"k.cu\", 1, 23}}); }"},
+               {"__device__ void f() { if (a) atomicMax(x, 1); }",
+                "__device__ void f() { if (a) atomicMax(x, 1, Unused{{\"k.cu\", 1, 30}}); }"}});
+  for (const char* text :
+       {"__device__ int f() { return atomicAdd(&x, 1); }",
+        "__device__ void f() { y = atomicOr(x, 1); }",
+        "__device__ void f() { (void)atomicAdd(&x, 1); }",
+        "__device__ void f() { atomicExch(&x, 1); }",
+        "__device__ float atomicMax(float* a, float b); __device__ void f() { atomicMax(x, 1); }"})
+    EXPECT_EQ(rewritten(text), plain(text));
+}
+
+TEST(Rewrite, NamesThatAreWordsOfCpp20AreRenamed) {
+  expect_each(
+      {{"int concept = 3; int f() { return concept; }",
+        "int concept_ = 3; int f() { return concept_; }"},
+       {"typedef unsigned char char8_t; char8_t a;", "typedef unsigned char char8_t_; char8_t_ a;"},
+       {"void f(int requires, T* constinit) { co_await(1); }",
+        "void f(int requires_, T* constinit_) { co_await(1); }"}});
+  for (const char* text : {"template <class T> concept Small = sizeof(T) < 4;",
+                           "void f(const char8_t, const char8_t* s);",
+                           "template <class T> requires requires { typename T::x; } void f(T) {}",
+                           "consteval int f() { return 1; } constinit int x = f();",
+                           "T f() { if (a) co_return; else co_return; }"})
+    EXPECT_EQ(rewritten(text), plain(text));
+}
+
 TEST(Rewrite, WhatIsNoProgramIsRefusedAtItsPlace) {
   const auto said = [](const std::string& text) {
     return refusal([&] { rewrite("# 7 \"k.cu\"\n" + text); }, Category::argument);

@@ -55,6 +55,9 @@ struct Options {
 
 namespace detail {
 
+/// The bytes of an element that none of its members has, as [begin, end) in order.
+using Gaps = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
 /// A tensor argument: its memory and layout.
 struct Buffer {
   std::string name;
@@ -65,6 +68,7 @@ struct Buffer {
   bool is_output = false;
   bool has_unwritten = false;  ///< parts of it held no value before the launch
   bool is_bulk = false;        ///< bulk copies read it, or store to it: it is then an output
+  std::optional<Gaps> gaps;    ///< of plain CUDA; none: the type of its elements is unknown
 };
 
 /// A variable in shared memory that has its own name.
@@ -73,6 +77,7 @@ struct SharedVariable {
   std::uint64_t offset = 0, bytes = 0;  ///< from the first byte of the block's storage
   std::size_t element_bytes = 1;
   std::vector<index_t> extents;  ///< row major
+  std::optional<Gaps> gaps;      ///< as in Buffer
 };
 
 /// A description of an address outside all buffers of the launch.
@@ -123,6 +128,11 @@ struct Launch {
   /// Is a value read there only a guess that an atomic compare-and-swap then tests? Called after
   /// the launch.
   std::function<bool(const Here&)> is_guess;
+  /// Did the thread that has just ended on this OS thread return before the end of its code, after
+  /// its last barrier? Null: unknown.
+  bool (*has_returned)() = nullptr;
+  /// May blocks carry out atomic updates in any order? They commute, and nobody uses their results.
+  bool in_any_order = false;
 };
 
 Report run(const Options& options, const Launch& launch);

@@ -139,6 +139,7 @@ struct Finding {
   Position other_block;           ///< where the other thread runs; linear -1: in the same block
   std::string superstep;          ///< as in SuperstepCounters; empty where it belongs to none
   std::int64_t count = 1;
+  std::string kernel;      ///< of a program with several: where it happened; empty: in none
   std::string problem;     ///< what happened, in one sentence
   std::string hint;        ///< the likely cause and what to try
   std::vector<Also> also;  ///< where else it occurs; these occurrences are counted above

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "check/padding.hpp"
 #include "recorder.hpp"
 
 namespace tessera::check {
@@ -234,38 +235,6 @@ void BlockRecorder::find_passed_by(const AccessPoint& point, int warp, std::uint
   }
 }
 
-bool BlockRecorder::has_met(Here barrier) const {
-  return std::any_of(barriers_.begin(), barriers_.end(),
-                     [&](const Here& each) { return is_same_place(each, barrier); });
-}
-
-void BlockRecorder::report_early_return(Here barrier, int ended) {
-  int waiting = 0;
-  while (waiting < threads_ &&
-         (alive_[static_cast<std::size_t>(warp_of(waiting))] >> (waiting & (warp_size_ - 1)) & 1) ==
-             0)
-    ++waiting;
-  Mistake mistake = mistake_at(Kind::early_return, Memory::none, barrier, waiting);
-  mistake.severity = Severity::warning;
-  mistake.other_thread = first_ended_;
-  mistake.other_here = last_here_[static_cast<std::size_t>(first_ended_)];
-  mistake.repeats = has_met(barrier);
-  mistake.detail = cat(ended, " of ", threads_, " threads");
-  mistake.barrier = epoch_;
-  add_mistake(std::move(mistake));
-}
-
-bool BlockRecorder::warps_part(int thread, const Here& here, int other, const Here& other_here) {
-  if (!context_.launch.is_cuda) return false;
-  Mistake mistake = mistake_at(Kind::diverged_barrier, Memory::none, here, thread);
-  mistake.severity = Severity::warning;
-  mistake.other_thread = other;
-  mistake.other_here = other_here;
-  mistake.barrier = epoch_;
-  add_mistake(std::move(mistake));
-  return true;
-}
-
 void BlockRecorder::report_endless(const BlockFault& fault) {
   stopped_ = true;
   // Evidence of an endless loop: most of the time was spent here, and no block took nearly as long.
@@ -278,6 +247,15 @@ void BlockRecorder::report_endless(const BlockFault& fault) {
   if (mistake.superstep.empty()) mistake.superstep = cat(epoch_ - 1);
   add_mistake(std::move(mistake));
 }
+
+namespace {
+/// Leaves the file's name of its path, wherever that is in the text.
+void drop_folder(std::string& text, std::string_view path) {
+  const std::size_t folder = path.rfind('/') + 1;
+  for (std::size_t at = 0; folder > 0 && (at = text.find(path, at)) != text.npos;)
+    text.erase(at, folder);
+}
+}  // namespace
 
 void BlockRecorder::fails(const BlockFault& fault) {
   if (fault.kind == BlockFault::Kind::elsewhere) {
@@ -309,6 +287,10 @@ void BlockRecorder::fails(const BlockFault& fault) {
   mistake.by_copy = is_reached;
   mistake.at_gates = waits && async_rules_.waits_at_gates();
   mistake.detail = fault.text;
+  if (context_.launch.is_cuda) {  // as in all other texts
+    for (const Here& each : {fault.here, fault.other_here, mistake.here})
+      drop_folder(mistake.detail, each.file);
+  }
   mistake.advice = fault.advice;
   mistake.barrier = epoch_;
   if (mistake.superstep.empty()) mistake.superstep = cat(epoch_ - 1);
@@ -357,6 +339,8 @@ void BlockRecorder::locate(Mistake& mistake, int number, std::uint64_t offset) {
     mistake.rank = async_rules_.rank();
   if (const auto* variable = shared_variable_at(offset)) {
     mistake.tensor = variable->name;
+    mistake.part = part_text((offset - variable->offset) % variable->element_bytes,
+                             static_cast<std::uint64_t>(mistake.bytes), variable->element_bytes);
     auto rest = static_cast<index_t>((offset - variable->offset) / variable->element_bytes);
     mistake.element.assign(variable->extents.size(), 0);
     for (std::size_t i = variable->extents.size(); i-- > 0; rest /= variable->extents[i])

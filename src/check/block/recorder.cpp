@@ -58,9 +58,10 @@ BlockRecorder::BlockRecorder(const RunContext& context)
   shadows_.resize(regions_.size());
   for (std::size_t i = kFirstBuffer; i < regions_.size(); ++i) {
     const Region& r = regions_[i];
-    const std::size_t bytes =
-        context.launch.buffers[static_cast<std::size_t>(r.buffer)].element_bytes;
-    touches_[i].reset(static_cast<std::size_t>(r.end - r.begin) / bytes + 1);
+    const auto& buffer = context.launch.buffers[static_cast<std::size_t>(r.buffer)];
+    const std::size_t bytes = buffer.element_bytes;
+    touches_[i].reset(
+        static_cast<std::size_t>(r.end - r.begin) / touch_bytes(context.launch, buffer) + 1);
     if (rules_ && (r.is_output || is_bulk(r)))
       shadows_[i].reset(r.end - r.begin, std::bit_floor(std::min<std::size_t>(bytes, 8)));
   }
@@ -87,7 +88,7 @@ void BlockRecorder::start(const Position& block, BlockScheduler& scheduler,
     alive_[static_cast<std::size_t>(warp)] = ~std::uint64_t{0} >> (64 - lanes);
     reopen(warp);
   }
-  first_ended_ = -1, left_ = 0;
+  first_ended_ = ran_through_ = -1, left_ = 0;
   std::fill(warp_epoch_.begin(), warp_epoch_.end(), 0);
   for (auto& each : async_) each = {};
   for (std::size_t i = kFirstBuffer; i < shadows_.size(); ++i) shadows_[i].clear();
@@ -199,6 +200,8 @@ bool BlockRecorder::store(const void* address, std::size_t bytes, std::uint64_t 
 }
 bool BlockRecorder::update(const void* address, std::size_t bytes, Here here) {
   if (log_->full()) make_room();  // others run now, and not between the turn and the update
+  if (context_.launch.in_any_order)
+    return touch<Access::atomic>(address, bytes, Turns::kNone, here);
   come_in_turn(address);
   return touch<Access::atomic>(address, bytes, context_.order->next_turn(), here);
 }
@@ -509,6 +512,9 @@ void BlockRecorder::ends(int thread) {
   alive_[warp] &= ~lane;
   open_[warp] &= ~lane;
   if (first_ended_ < 0 || thread < first_ended_) first_ended_ = thread;
+  bool (*const has_returned)() = context_.launch.has_returned;
+  if (ran_through_ < 0 && has_returned != nullptr && !has_returned())
+    ran_through_ = thread, barriers_before_ = barriers_.size();
   if (!failed_) async_rules_.ends(thread);
   if (!failed_ && rules_ && async_rules_.is_in_cluster()) ends_in_cluster();
   if (alive_[warp] == 0) drain(static_cast<int>(warp));

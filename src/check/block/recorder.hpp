@@ -4,9 +4,10 @@
 //
 // recorder.cpp records events, warp/instructions.cpp aligns (with warp/order.cpp if lanes
 // diverge) and counts, race_rules.cpp finds races, thread_order.cpp handles order other than by
-// barriers, unseen_writes.cpp finds writes that were not recorded, mistakes.cpp describes
-// mistakes. In a block with gates, async/rules.hpp judges instead of race_rules.cpp.
-// Over 400 lines: the declaration of one class, which its seven sources implement.
+// barriers, uninitialized.cpp finds reads without a value, unseen_writes.cpp writes that were not
+// recorded; mistakes.cpp and barriers.cpp describe mistakes. In a block with gates, async/rules.hpp
+// judges instead of race_rules.cpp.
+// Over 400 lines: the declaration of one class, which its sources implement.
 #pragma once
 
 #include <atomic>
@@ -164,6 +165,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// A read of uninitialized data, with its count.
   struct Unwritten {
     LaneAccess access;
+    tessera::detail::Access how;
     std::uint32_t warp_epoch, stamp;
     std::int64_t count;
   };
@@ -195,6 +197,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
     Here here;
     std::vector<bool> threads;
     std::uint32_t epoch;
+    bool is_volatile;  ///< a volatile access
   };
   /// A thread's last atomic update of an element: a turn after it.
   struct Updated {
@@ -291,7 +294,9 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
                       Here here);
   /// Has the block passed this barrier before?
   bool has_met(Here barrier) const;
+  /// Threads have ended, and others wait at the barrier: they returned, or have gone around it.
   void report_early_return(Here barrier, int ended);
+  bool is_passed_by(Here barrier) const;
   /// These lanes come to `point`, as did some of those that passed the earlier meeting point.
   void find_passed_by(const AccessPoint& point, int warp, std::uint64_t active);
   void report_endless(const BlockFault& fault);
@@ -393,6 +398,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// Has another thread of the block written the piece, not after the read?
   bool is_written_before(const LaneAccess& piece, const Past& reader);
   void note_atomic(const LaneAccess& access);
+  /// Are the atomic updates, or the volatile accesses, of few elements?
+  bool are_few(bool are_volatile) const;
   /// The position where two threads update one element atomically; line 0: none.
   Here atomic_between(int a, int b) const;
   void collect_order(BlockResult& out);
@@ -403,7 +410,17 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   Shadow& shadow(int region) { return shadows_[static_cast<std::size_t>(region)]; }
   /// Calls body(piece, cell) for each cell of the access.
   template <class Body>
-  void for_each_piece(const LaneAccess& access, Body&& body);
+  void for_each_piece(const LaneAccess& access, Body&& body) {
+    Shadow& cells = shadow(access.region);
+    const auto range = cells.range(access.offset, static_cast<std::size_t>(access.bytes));
+    if (range.last - range.first == 1) return body(access, cells.cell(range.first));  // the usual
+    LaneAccess piece = access;
+    for (std::uint64_t i = range.first; i < range.last; ++i) {
+      piece.offset = i * cells.piece();
+      piece.bytes = static_cast<int>(cells.piece());
+      body(piece, cells.cell(i));
+    }
+  }
   Mistake mistake_of(Kind kind, const LaneAccess& access, tessera::detail::Access how) const;
   /// Adds a mistake of an access, with tensor and element.
   void report(Mistake mistake, const LaneAccess& access);
@@ -423,11 +440,6 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
             tessera::detail::Access how, bool same_value);
   void read_by(const LaneAccess& access, tessera::detail::Access how);
   void write_by(const LaneAccess& access, tessera::detail::Access how);
-  /// Is it memory of a buffer that was not written before the launch?
-  bool holds_nothing(const LaneAccess& piece) const;
-  bool has_value(int region, std::uint64_t offset);
-  /// Are the bytes of the piece that have no value padding of objects that the access copies?
-  bool is_padding(const LaneAccess& whole, const LaneAccess& piece);
   std::uint64_t bits_of_piece(const LaneAccess& whole, std::uint64_t offset);
   void read_tile(const LaneAccess& access, const Cell& cell);
   void write_tile(const LaneAccess& access, Cell& cell);
@@ -440,12 +452,26 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
     return {epoch_, warp_epoch_[static_cast<std::size_t>(warp_of(access.thread))],
             static_cast<std::uint16_t>(access.thread), access.site};
   }
-  void add_unwritten(const LaneAccess& piece, std::uint32_t warp_epoch);
+  void collect_touched(BlockResult& out);
+
+  // ---- uninitialized.cpp ----
+  /// Is it memory of a buffer that was not written before the launch?
+  bool holds_nothing(const LaneAccess& piece) const;
+  bool has_value(int region, std::uint64_t offset);
+  /// Is this byte, which has no value, padding of an object that the access copies?
+  bool is_padding(const LaneAccess& whole, std::uint64_t at);
+  bool lacks_value(const LaneAccess& whole, std::uint64_t at) {
+    return !has_value(whole.region, at) && !is_padding(whole, at);
+  }
+  /// Adds the first bytes of the piece that lack a value, with those of the access behind them.
+  /// `judged`, its end, are those of earlier pieces.
+  void add_missing(const LaneAccess& whole, const LaneAccess& piece, tessera::detail::Access how,
+                   std::uint64_t& judged);
+  void add_unwritten(const LaneAccess& piece, tessera::detail::Access how);
   /// Merges reads of one piece by one thread at one position: there are no more than pieces.
   void merge_unwritten();
   void resolve_uninitialized();
   std::uint32_t unwritten_mistake(const Mistake& mistake);
-  void collect_touched(BlockResult& out);
 
   const RunContext& context_;
   const bool rules_;
@@ -469,7 +495,11 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// barrier.
   std::vector<std::uint64_t> alive_, open_;
   int first_ended_ = -1;  ///< the first thread that has ended
-  int left_ = 0;          ///< threads that ended at an impossible access
+  /// The first one in time that came to the end of the kernel's code, and how many of barriers_ the
+  /// block had passed.
+  int ran_through_ = -1;
+  std::size_t barriers_before_ = 0;
+  int left_ = 0;  ///< threads that ended at an impossible access
   std::atomic<bool> in_kernel_{false};
   bool is_in_turn_ = false;
   std::uint64_t mode_ = 0;                 ///< kAsync, kSpecial

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,6 +35,7 @@ struct Mistake {
   bool is_certain = false;  ///< of gate_bytes: a phase expects less than comes, in any order
   bool one_instruction = false;  ///< of races: two lanes store to one address at once
   bool repeats = false;          ///< of early_return: threads that ended have passed that barrier
+  bool passes_by = false;     ///< of diverged_barrier: threads went around it to the kernel's end
   bool at_start = false;      ///< before the start of a block or copy, or before its gate is open
   bool is_raw = false;        ///< tensor and element are a region's number and an offset
   bool is_exact = false;      ///< of faults: it happened there, not only last seen there
@@ -45,6 +47,8 @@ struct Mistake {
   std::string tensor, superstep, detail, advice;
   std::vector<index_t> element;
   std::int64_t byte = -1;  ///< of shared memory outside a tile
+  int bytes = 0;           ///< of uninitialized reads: so many of them, from the element's
+  std::string part;        ///< "bytes 8 to 15": of the element; empty: all of it
   int rank = -1;  ///< of shared memory that several blocks access: of the block that has it
   std::int64_t count = 1;
   std::uint32_t number = 0;     ///< of its first occurrence, among the blocks of its cluster
@@ -120,8 +124,10 @@ inline constexpr std::size_t kMostUnwritten = std::size_t{1} << 20;
 struct UnwrittenOutput {
   int region, thread;
   std::uint64_t offset;
+  int bytes;
   std::int64_t count;
-  std::uint32_t mistake;  ///< what they are if no other block has written it: an index
+  std::uint32_t mistake;             ///< what they are if no other block has written it: an index
+  std::shared_ptr<const Past> poll;  ///< of an atomic or volatile read; else null
 };
 
 /// The part of a matrix that a bulk copy reads.

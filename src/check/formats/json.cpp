@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/markup.hpp"
+#include "check/finding_places.hpp"
 #include "check/traffic.hpp"
 #include "tessera/check/format.hpp"
 #include "tessera/core/text.hpp"
@@ -43,13 +44,21 @@ ordered_json json_of(const Finding& f) {
     also.push_back({{"tensor", each.tensor},
                     {"location", json_of(each.location)},
                     {"other", json_of(each.other)}});
-  return {{"kind", name(f.kind)},      {"severity", name(f.severity)},
-          {"memory", name(f.memory)},  {"tensor", f.tensor},
-          {"element", f.element},      {"location", json_of(f.location)},
-          {"other", json_of(f.other)}, {"threads", std::move(threads)},
-          {"block", json_of(f.block)}, {"other_block", json_of(f.other_block)},
-          {"superstep", f.superstep},  {"count", f.count},
-          {"problem", f.problem},      {"hint", f.hint},
+  return {{"kind", name(f.kind)},
+          {"severity", name(f.severity)},
+          {"memory", name(f.memory)},
+          {"tensor", f.tensor},
+          {"element", f.element},
+          {"location", json_of(f.location)},
+          {"other", json_of(f.other)},
+          {"threads", std::move(threads)},
+          {"block", json_of(f.block)},
+          {"other_block", json_of(f.other_block)},
+          {"superstep", f.superstep},
+          {"kernel", if_any(!f.kernel.empty(), f.kernel)},
+          {"count", f.count},
+          {"problem", f.problem},
+          {"hint", f.hint},
           {"also", std::move(also)}};
 }
 
@@ -172,9 +181,9 @@ ordered_json counters_json(const Report& report) {
 std::string at_place(const Location& at) { return cat(at.file, ":", at.line); }
 
 /// A JUnit case up to its result: the kernel, or a finding, with its position.
-std::string junit_head(const Report& report, const std::string& finding, const Location& at) {
-  std::string name =
-      report.problem.empty() ? report.kernel : cat(report.kernel, " ", report.problem);
+std::string junit_head(const Report& report, const std::string& kernel, const std::string& finding,
+                       const Location& at) {
+  std::string name = report.problem.empty() ? kernel : cat(kernel, " ", report.problem);
   if (!finding.empty()) name += ": " + finding;
   std::string out = cat("    <testcase classname=\"tessera.check\" name=\"", escaped(name), "\"");
   if (at.line > 0) out += cat(" file=\"", escaped(at.file), "\" line=\"", at.line, "\"");
@@ -185,7 +194,8 @@ std::string junit_case(const Report& report, const Finding& f, const std::string
   std::string title = cat(name(f.kind), f.tensor.empty() ? "" : " of ", f.tensor);
   if (f.location.line > 0) title += " at " + at_place(f.location);
   if (f.other.line > 0) title += ", with " + at_place(f.other);
-  return cat(junit_head(report, title, f.location), "\n      ", outcome, "\n    </testcase>\n");
+  return cat(junit_head(report, kernel_of(report, f), title, f.location), "\n      ", outcome,
+             "\n    </testcase>\n");
 }
 
 /// A note is not a failure.
@@ -228,7 +238,7 @@ std::string to_junit(const Report& report) {
   const std::int64_t failures = summary.errors + summary.warnings;
   const bool is_alone = failures == 0, is_unfinished = is_alone && !summary.clean;
   if (is_alone)  // the kernel itself
-    cases += cat(junit_head(report, {}, {}),
+    cases += cat(junit_head(report, report.kernel, {}, {}),
                  is_unfinished
                      ? cat("\n      <error message=\"", escaped(summary_line(report)), "\"/>\n    ")
                      : std::string(),

@@ -27,7 +27,9 @@ std::string gcc_place(const std::string& folder, const Location& at) {
 std::string gcc_finding(const Report& report, const Finding& f, const std::string& folder) {
   const std::string place = gcc_place(folder, place_of(report, f));
   const std::string rule = cat(" [", name(f.kind), "]\n");
-  std::string out = cat(place, name(f.severity), ": ", in_one_line(cat(f.problem, times(f))), rule);
+  const std::string kernel = where_of(report, f);
+  std::string out = cat(place, name(f.severity), ": ", kernel, kernel.empty() ? "" : ": ",
+                        in_one_line(cat(f.problem, times(f))), rule);
   for (const OtherPlace& other : other_places(report, f))
     out += cat(gcc_place(folder, other.location), "note: ", other.what, rule);
   if (!f.hint.empty()) out += cat(place, "note: try: ", in_one_line(f.hint), rule);
@@ -70,8 +72,8 @@ std::string github_finding(const Report& report, const Finding& f, const std::st
   const char* const command = f.severity == Severity::error     ? "error"
                               : f.severity == Severity::warning ? "warning"
                                                                 : "notice";
-  return github_command(command, folder, place_of(report, f), cat(report.kernel, ": ", title_of(f)),
-                        text);
+  return github_command(command, folder, place_of(report, f),
+                        cat(kernel_of(report, f), ": ", title_of(f)), text);
 }
 
 /// The last line of both formats, after the unused suppressions and which kernel ran instead.

@@ -89,8 +89,8 @@ ordered_json rules_json() {
 
 /// A stable identifier of a finding: it does not depend on line numbers.
 std::string fingerprint(const Report& report, const Finding& f, const std::string& file) {
-  return cat(report.kernel, "|", name(f.kind), "|", name(f.memory), "|", f.tensor, "|", file, "|",
-             f.superstep, "|", f.location.column, "|", f.other.column);
+  return cat(kernel_of(report, f), "|", name(f.kind), "|", name(f.memory), "|", f.tensor, "|", file,
+             "|", f.superstep, "|", f.location.column, "|", f.other.column);
 }
 
 std::string message_of(const Finding& f, const std::vector<OtherPlace>& others) {
@@ -123,7 +123,7 @@ ordered_json result_json(const Report& report, const Finding& f, const std::stri
                       {"level", level_of(f.severity)},
                       {"message", text_json(message_of(f, others))}};
   ordered_json location = at.line > 0 ? physical_json(folder, at) : ordered_json::object();
-  location["logicalLocations"] = {{{"name", report.kernel}, {"kind", "function"}}};
+  location["logicalLocations"] = {{{"name", kernel_of(report, f)}, {"kind", "function"}}};
   out["locations"] = ordered_json::array({std::move(location)});
   ordered_json related = ordered_json::array();
   for (std::size_t i = 0; i < others.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "check/counter_tables.hpp"
+#include "check/finding_places.hpp"
 #include "check/traffic.hpp"
 #include "check/units.hpp"
 #include "tessera/check/explain.hpp"
@@ -37,7 +38,8 @@ std::string also_text(const Finding& f) {
   return f.also.size() <= kShown ? out : out + cat("  and in ", f.also.size() - kShown, " more\n");
 }
 
-std::string finding_text(const Finding& f) {
+std::string finding_text(const Report& report, const Finding& f) {
+  const std::string kernel = where_of(report, f);
   std::string out = cat(name(f.severity), ": ", name(f.kind));
   if (f.memory != Memory::none) out += cat(", ", name(f.memory), " memory");
   out += cat(", ", times(f.count), "\n");
@@ -48,7 +50,8 @@ std::string finding_text(const Finding& f) {
   }
   out += cat("  ", f.problem, "\n");
   if (!f.threads.empty()) {
-    out += cat("  first in block ", to_string(f.block));
+    out += cat("  first in ", kernel.empty() ? "" : cat("kernel ", kernel, ", "), "block ",
+               to_string(f.block));
     if (!f.superstep.empty()) out += cat(", superstep ", f.superstep);
     out += "\n";
   }
@@ -58,11 +61,12 @@ std::string finding_text(const Finding& f) {
 std::string suppressed_text(const Report& report) {
   std::string out;
   for (const auto& [finding, reason] : report.suppressed)
-    out += cat("suppressed: ", name(finding.kind),
-               finding.location.line > 0
-                   ? cat(" at ", finding.location.file, ":", finding.location.line)
-                   : cat(" of ", finding.tensor.empty() ? report.kernel : finding.tensor),
-               ": ", reason, "\n");
+    out +=
+        cat("suppressed: ", name(finding.kind),
+            finding.location.line > 0
+                ? cat(" at ", finding.location.file, ":", finding.location.line)
+                : cat(" of ", finding.tensor.empty() ? kernel_of(report, finding) : finding.tensor),
+            ": ", reason, "\n");
   for (const auto& each : report.unused_suppressions)
     out += cat("unused suppression: ", each, "\n");
   return out;
@@ -144,7 +148,7 @@ std::string to_text(const Report& report, const DeviceModel& device, std::size_t
              : cat("grid ", to_string(report.grid), ", blocks of ", to_string(report.block),
                    " threads, order ", report.order, "\n\n");
   if (report.launches.size() > 1) out += launches_text(report);
-  for (const auto& finding : report.findings) out += finding_text(finding);
+  for (const auto& finding : report.findings) out += finding_text(report, finding);
   if (!report.coverage.empty()) out += "tensors\n";
   for (const auto& each : report.coverage) out += coverage_text(each);
   if (!report.by_line.empty()) out += counters_text(report, columns);

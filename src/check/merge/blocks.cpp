@@ -16,12 +16,6 @@ std::vector<std::string> union_of(std::vector<std::string> tiles,
   return tiles;
 }
 
-void set_raw(Mistake& mistake, int region, std::uint64_t offset) {
-  mistake.tensor = cat(region);
-  mistake.element = {static_cast<index_t>(offset)};
-  mistake.is_raw = true;
-}
-
 }  // namespace
 
 void MergedBlocks::add(std::size_t index, BlockResult result) {
@@ -210,11 +204,6 @@ namespace {
 bool is_before(const Here& a, bool a_is_plain, const Here& b, bool b_is_plain) {
   return std::tie(a_is_plain, a.line, a.column) < std::tie(b_is_plain, b.line, b.column);
 }
-
-bool writes(const OrderedTouch& touch) {
-  return touch.past.how == tessera::detail::Access::store ||
-         touch.past.how == tessera::detail::Access::atomic;
-}
 }  // namespace
 
 void MergedBlocks::collide(const Touched& touched, std::int64_t block, const First& first,
@@ -298,8 +287,13 @@ void MergedBlocks::race(const OrderedTouch& mine, const OrderedTouch& theirs, Or
   mistake.is_atomic = is_atomic(first), mistake.other_is_atomic = is_atomic(second);
   mistake.is_volatile = first.past.is_volatile && mistake.is_atomic;
   mistake.other_is_volatile = second.past.is_volatile && mistake.other_is_atomic;
-  mistake.of_block = mistake.is_atomic && mistake.other_is_atomic;
+  mistake.of_block =
+      (mine.past.of_block || theirs.past.of_block) && mistake.is_atomic && mistake.other_is_atomic;
   explain_order(mistake);
+  if (is_atomic(mine) && is_atomic(theirs) && !mistake.of_block && mistake.atomic_here.line == 0)
+    mistake.advice =
+        "the read may come first, and its memory has no value before the launch: set it to a value "
+        "there, or order the two by an atomic update and fences around it";
   set_raw(mistake, mine.region, mine.offset);
   add_mistake(mistake);
 }
@@ -316,10 +310,10 @@ void MergedBlocks::compare(const OrderedTouch& touch) {
 }
 
 void MergedBlocks::add_ordered(const OrderedTouch& touch) {
-  constexpr std::ptrdiff_t kMost = 256;  // of those that write, and of those that do not
   auto& there = ordered_[{touch.region, touch.offset}];
   const auto is_alike = [&](const OrderedTouch& each) { return writes(each) == writes(touch); };
-  if (std::ssize(there) < kMost || std::count_if(there.begin(), there.end(), is_alike) < kMost)
+  if (std::ssize(there) < kMostOrdered ||
+      std::count_if(there.begin(), there.end(), is_alike) < kMostOrdered)
     there.push_back(touch);
 }
 
@@ -332,7 +326,8 @@ void MergedBlocks::meet_ordered(const BlockResult& result) {
   const auto base = static_cast<std::uint32_t>(unwritten_mistakes_.size());
   for (UnwrittenOutput each : result.unwritten) {
     if (unwritten_.size() == kMostUnwritten) break;
-    if (is_written_by_others(each.region, each.offset, result.block)) continue;
+    if (each.poll == nullptr && is_written_by_others(each.region, each.offset, result.block))
+      continue;
     each.mistake += base;
     unwritten_.push_back(each);
   }
@@ -340,16 +335,22 @@ void MergedBlocks::meet_ordered(const BlockResult& result) {
                              result.unwritten_mistakes.end());
 }
 
-void MergedBlocks::meet_first(const OrderedTouch& load) {
-  if (piece_[static_cast<std::size_t>(load.region)] == 0) return;
-  const First& first = first_at(load.region, load.offset);
-  if (!first.plain_write || first.writer_block == load.past.when.block) return;
-  OrderedTouch write{load.region, load.offset, places_[first.write], {}};
-  write.past.how = tessera::detail::Access::store;
+OrderedTouch MergedBlocks::write_of(const First& first, int region, std::uint64_t offset) const {
+  using tessera::detail::Access;
+  OrderedTouch write{region, offset, places_[first.write], {}};
+  write.past.how = first.plain_write ? Access::store : Access::atomic;
+  write.past.is_volatile = first.is_volatile;
   write.past.bits = first.value;
   write.past.when.block = first.writer_block;
   write.past.when.thread = first.writer;
-  race(load, write, Order::none);
+  return write;
+}
+
+void MergedBlocks::meet_first(const OrderedTouch& load) {
+  if (piece_[static_cast<std::size_t>(load.region)] == 0) return;
+  const First& first = first_at(load.region, load.offset);
+  if (first.plain_write && first.writer_block != load.past.when.block)
+    race(load, write_of(first, load.region, load.offset), Order::none);
 }
 
 void MergedBlocks::meet_others(const Touched& touched, std::int64_t block) {
@@ -366,30 +367,6 @@ void MergedBlocks::meet_others(const Touched& touched, std::int64_t block) {
   touch.here = touched.read;
   touch.past.when.thread = touched.reader;
   if (touched.plain_read) touch.past.how = Access::load, compare(touch);
-}
-
-bool MergedBlocks::is_written_by_others(int region, std::uint64_t offset, std::int64_t block) {
-  if (piece_[static_cast<std::size_t>(region)] != 0) {
-    const std::int64_t writer = first_at(region, offset).writer_block;
-    if (writer >= 0 && writer != block) return true;
-  }
-  const auto found = ordered_.find({region, offset});
-  return found != ordered_.end() &&
-         std::any_of(found->second.begin(), found->second.end(), [&](const OrderedTouch& each) {
-           return writes(each) && each.past.when.block != block;
-         });
-}
-
-void MergedBlocks::judge_unwritten() {
-  for (const UnwrittenOutput& each : unwritten_) {
-    Mistake mistake = unwritten_mistakes_[each.mistake];
-    if (is_written_by_others(each.region, each.offset, mistake.block)) continue;
-    mistake.thread = each.thread;
-    mistake.count = each.count;
-    set_raw(mistake, each.region, each.offset);
-    add_mistake(mistake);
-  }
-  unwritten_.clear();
 }
 
 }  // namespace tessera::check

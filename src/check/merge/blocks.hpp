@@ -9,8 +9,21 @@
 
 #include "check/block/result.hpp"
 #include "check/memory_map.hpp"
+#include "tessera/core/text.hpp"
 
 namespace tessera::check {
+
+inline bool writes(const OrderedTouch& touch) {
+  return touch.past.how == tessera::detail::Access::store ||
+         touch.past.how == tessera::detail::Access::atomic;
+}
+
+/// Until the report is made, a mistake names its element by region and offset.
+inline void set_raw(Mistake& mistake, int region, std::uint64_t offset) {
+  mistake.tensor = cat(region);
+  mistake.element = {static_cast<index_t>(offset)};
+  mistake.is_raw = true;
+}
 
 class MergedBlocks {
  public:
@@ -43,6 +56,8 @@ class MergedBlocks {
     bool plain_write = false, atomic_write = false, of_block = false, is_volatile = false;
   };
   static constexpr std::uint64_t kPageBytes = 1024;
+  /// Of one piece in `ordered_`: of those that write, and of those that do not.
+  static constexpr std::ptrdiff_t kMostOrdered = 256;
 
   void merge(const BlockResult& result);
   First& first_at(int region, std::uint64_t offset);
@@ -60,6 +75,12 @@ class MergedBlocks {
   void meet_others(const Touched& touched, std::int64_t block);
   void compare(const OrderedTouch& touch);
   void add_ordered(const OrderedTouch& touch);
+  OrderedTouch write_of(const First& first, int region, std::uint64_t offset) const;
+
+  // ---- unwritten.cpp ----
+  /// An atomic or volatile read of memory that had no value before the launch, and what other
+  /// blocks write there so: it finds a value only if one of these is ordered before it.
+  void meet_early(const OrderedTouch& read);
   bool is_written_by_others(int region, std::uint64_t offset, std::int64_t block);
   void race(const OrderedTouch& mine, const OrderedTouch& theirs, Order order);
   Here atomic_between(std::int64_t a, std::int64_t b) const;

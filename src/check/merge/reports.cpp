@@ -11,7 +11,7 @@ namespace {
 
 bool is_same(const Finding& a, const Finding& b) {
   return a.kind == b.kind && a.memory == b.memory && a.location == b.location &&
-         a.other == b.other && a.tensor == b.tensor &&
+         a.other == b.other && a.tensor == b.tensor && a.kernel == b.kernel &&
          (a.kind != Kind::runtime_misuse || a.hint == b.hint);  // a call may be misused in two ways
 }
 
@@ -119,7 +119,10 @@ void merge_report(Report& all, Report&& next) {
   }
   if (!next.kernel.empty()) add_kernels(all, next);
   all.shared_bytes = std::max(all.shared_bytes, next.shared_bytes);
-  for (Finding& each : next.findings) add_finding(all, std::move(each));
+  for (Finding& each : next.findings) {
+    if (each.kernel.empty()) each.kernel = next.kernel;
+    add_finding(all, std::move(each));
+  }
   add_suppressed(all, std::move(next.suppressed));
   all.total += next.total;
   add_lines(all, next.by_line);

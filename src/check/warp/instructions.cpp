@@ -214,8 +214,8 @@ void BlockRecorder::take_sample(AccessPoint& point, int warp, std::uint64_t acti
 }
 
 void BlockRecorder::cover(int number, EventKind kind, int bytes, std::uint64_t active) {
-  const auto element =
-      context_.launch.buffers[static_cast<std::size_t>(region(number).buffer)].element_bytes;
+  const auto element = touch_bytes(
+      context_.launch, context_.launch.buffers[static_cast<std::size_t>(region(number).buffer)]);
   Touches& touches = touches_[static_cast<std::size_t>(number)];
   const bool reads =
       kind == EventKind::load || kind == EventKind::async_load || kind == EventKind::atomic_load;

@@ -45,13 +45,6 @@ cudaError_t require_handle(const Handle* handle, const char* what, const Place& 
                 cat("create the ", what, " before it is used"));
 }
 
-/// The place of a result must not be null.
-cudaError_t require_target(const void* at, const char* call, const Place& place) {
-  if (at != nullptr) return cudaSuccess;
-  return refuse(cudaErrorInvalidValue, place, cat(call, ": its result goes to a null pointer"),
-                "give it the address of a variable");
-}
-
 std::size_t limits[8] = {1024, 1 << 20, 8 << 20, 2, 2048, 64, 0, 0};
 
 }  // namespace
@@ -64,8 +57,14 @@ cudaError_t require_stream(const char* call, cudaStream_t stream, const Place& p
   return refuse(cudaErrorInvalidResourceHandle, place, cat(call, ": the stream was destroyed"),
                 "destroy the stream after its last use");
 }
+cudaError_t require_target(const void* at, const char* call, Place place) {
+  if (at != nullptr) return cudaSuccess;
+  return refuse(cudaErrorInvalidValue, place, cat(call, ": its result goes to a null pointer"),
+                "give it the address of a variable");
+}
 }  // namespace tessera::plain_cuda
 using tessera::plain_cuda::require_stream;
+using tessera::plain_cuda::require_target;
 
 cudaError_t cudaGetLastError(Place) { return Program::get().last_error(true); }
 cudaError_t cudaPeekAtLastError(Place) { return Program::get().last_error(false); }
@@ -118,7 +117,8 @@ cudaError_t cudaGetDeviceCount(int* count, Place place) {
   *count = 1;
   return cudaSuccess;
 }
-cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*, Place) {
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*, Place place) {
+  if (const auto error = require_target(device, "cudaChooseDevice", place)) return error;
   *device = 0;
   return cudaSuccess;
 }
@@ -138,6 +138,7 @@ static void set_texture_limits(cudaDeviceProp& out) {
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int device, Place place) {
+  if (const auto error = require_target(out, "cudaGetDeviceProperties", place)) return error;
   if (const auto error = require_device(device, place)) return error;
   const auto& m = model();
   *out = {};
@@ -176,6 +177,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int device, Place place
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device, Place place) {
+  if (const auto error = require_target(value, "cudaDeviceGetAttribute", place)) return error;
   if (const auto error = require_device(device, place)) return error;
   const auto& m = model();
   switch (attribute) {
@@ -219,25 +221,29 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value, Place) {
   limits[limit] = value;
   return cudaSuccess;
 }
-cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit, Place) {
+cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit, Place place) {
+  if (const auto error = require_target(value, "cudaDeviceGetLimit", place)) return error;
   *value = limits[limit];
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache, Place) { return cudaSuccess; }
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig, Place) { return cudaSuccess; }
 cudaError_t cudaSetDeviceFlags(unsigned, Place) { return cudaSuccess; }
-cudaError_t cudaDeviceCanAccessPeer(int* can, int, int, Place) {
+cudaError_t cudaDeviceCanAccessPeer(int* can, int, int, Place place) {
+  if (const auto error = require_target(can, "cudaDeviceCanAccessPeer", place)) return error;
   *can = 0;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned, Place place) {
   return require_device(peer == 0 ? 1 : peer, place);
 }
-cudaError_t cudaDriverGetVersion(int* version, Place) {
+cudaError_t cudaDriverGetVersion(int* version, Place place) {
+  if (const auto error = require_target(version, "cudaDriverGetVersion", place)) return error;
   *version = CUDART_VERSION;
   return cudaSuccess;
 }
-cudaError_t cudaRuntimeGetVersion(int* version, Place) {
+cudaError_t cudaRuntimeGetVersion(int* version, Place place) {
+  if (const auto error = require_target(version, "cudaRuntimeGetVersion", place)) return error;
   *version = CUDART_VERSION;
   return cudaSuccess;
 }
@@ -258,11 +264,13 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest, Place) {
   if (greatest != nullptr) *greatest = -5;
   return cudaSuccess;
 }
-cudaError_t cudaStreamGetPriority(cudaStream_t, int* priority, Place) {
+cudaError_t cudaStreamGetPriority(cudaStream_t, int* priority, Place place) {
+  if (const auto error = require_target(priority, "cudaStreamGetPriority", place)) return error;
   *priority = 0;
   return cudaSuccess;
 }
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags, Place place) {
+  if (const auto error = require_target(flags, "cudaStreamGetFlags", place)) return error;
   if (const auto error = require_handle(stream, "stream", place)) return error;
   *flags = stream->flags;
   return cudaSuccess;
@@ -340,6 +348,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event, Place place) {
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end,
                                  Place place) {
+  if (const auto error = require_target(milliseconds, "cudaEventElapsedTime", place)) return error;
   if (const auto error = require_handle(begin, "event", place)) return error;
   if (const auto error = require_handle(end, "event", place)) return error;
   if (!begin->is_recorded || !end->is_recorded)

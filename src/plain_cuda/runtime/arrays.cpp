@@ -147,7 +147,7 @@ cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* f
   const std::size_t rows =
       std::max<std::size_t>(extent.height, 1) * std::max<std::size_t>(extent.depth, 1);
   void* begin = nullptr;
-  if (const auto error = allocate(&begin, extent.width * rows * bytes, bytes, kDevice, place))
+  if (const auto error = allocate(&begin, extent.width * rows * bytes, {bytes}, kDevice, place))
     return error;
   DeviceMemory::get().find(number(begin))->row_elements = rows > 1 ? extent.width : 0;
   *array = new cudaArray{*format, extent, flags, static_cast<std::byte*>(begin)};
@@ -171,6 +171,7 @@ cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* format, cudaExtent* extent, 
 }
 cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* format, cudaArray_const_t array,
                                Place place) {
+  if (const auto error = require_target(format, "cudaGetChannelDesc", place)) return error;
   return cudaArrayGetInfo(format, nullptr, nullptr, const_cast<cudaArray_t>(array), place);
 }
 

@@ -218,6 +218,7 @@ void* AskedArray::begin(bool is_input) {
                 cat(asked.bytes(), " bytes"));
   Allocation& allocation = *memory.find(reinterpret_cast<std::uint64_t>(asked.memory));
   allocation.name = asked.name;
+  allocation.gaps.emplace();  // numbers have none
   const bool is_unwritten = asked.start == kUnwritten;
   if (is_unwritten) std::memset(asked.memory, 0, asked.bytes());
   if (!is_unwritten && asked.start != "nothing" && (is_input || !asked.start.empty()))

@@ -11,6 +11,7 @@
 #include "meeting.hpp"
 #include "memory.hpp"
 #include "program.hpp"
+#include "simt/residents.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/recorder.hpp"
 #include "tessera/core/text.hpp"
@@ -215,6 +216,14 @@ void grid_barrier(Place place) {
     throw Error(Category::unavailable,
                 cat(place.file, ":", place.line, ": grid.sync() waits for all ", blocks, " blocks"),
                 {}, cat("a check of ", asked), "leave out --blocks");
+  const dim3 block = mine.block.block;
+  const std::uint64_t threads = blocks * block.x * block.y * block.z;
+  if (blocks > 1 && threads > std::uint64_t{tessera::detail::kMostThreadsTogether})
+    throw Error(
+        Category::unavailable,
+        cat(place.file, ":", place.line, ": grid.sync() waits for ", threads, " threads"),
+        cat("at most ", tessera::detail::kMostThreadsTogether, ", which can run at one time"), {},
+        "launch fewer blocks");
   block_barrier(place);
   if (mine.linear == 0) {
     auto* const recorder = tessera::detail::recorder;

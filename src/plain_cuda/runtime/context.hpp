@@ -55,6 +55,7 @@ struct ThreadContext {
   };
   std::array<Load, 4> loads{};  ///< the latest plain ones, in turn
   unsigned load_turn = 0, volatile_reads = 0;
+  bool has_returned = false;  ///< from a function, since its last barrier
 
   int lane() const { return linear % block.warp_size; }
 };

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,9 +15,13 @@
 
 namespace tessera::plain_cuda {
 
+using Gaps = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  ///< check::detail::Gaps
+
 struct Shape {
   std::size_t bytes = 0, element_bytes = 1;
-  bool is_scalar = false;        ///< is an element a number or a pointer?
+  bool is_scalar = false;  ///< is an element a number or a pointer?
+  /// Of an element; none: bytes, which may hold anything.
+  std::optional<Gaps> gaps;
   std::string element;           ///< its type: "float"
   std::vector<index_t> extents;  ///< row major; empty: one element
 };
@@ -44,6 +49,9 @@ struct Variable : Shape {
 Place place_of(std::uintptr_t pc);
 /// Read once; in the order of their addresses.
 const std::vector<Variable>& variables();
+/// The gaps of the type that the variable with this address points to: see element_tag in
+/// parts/runtime_api.h. None: it is not in the debug information.
+std::optional<Gaps> gaps_of_pointee(const void* variable);
 /// The compiler's own byte that says whether a variable in shared memory was constructed: offsets
 /// from the thread pointer. CUDA has no such byte.
 const std::vector<std::int64_t>& guards();

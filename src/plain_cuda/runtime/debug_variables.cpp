@@ -12,11 +12,6 @@ namespace tessera::plain_cuda {
 
 namespace {
 
-std::size_t size_of(Dwarf_Die* type) {
-  Dwarf_Word bytes = 0;
-  return dwarf_aggregate_size(type, &bytes) == 0 ? bytes : 0;
-}
-
 void read_shape(Dwarf_Die type, Shape& out) {
   out.bytes = size_of(&type);
   while (dwarf_tag(&type) == DW_TAG_array_type) {
@@ -37,6 +32,7 @@ void read_shape(Dwarf_Die type, Shape& out) {
   const int tag = dwarf_tag(&type);
   out.is_scalar =
       tag == DW_TAG_base_type || tag == DW_TAG_pointer_type || tag == DW_TAG_enumeration_type;
+  if (out.element_bytes > 1) out.gaps = gaps_of(type);
 }
 
 bool is_class(Dwarf_Die* type) {
@@ -94,6 +90,12 @@ std::int64_t thread_storage() {
   return bytes;
 }
 
+/// The types of the variables element_tag, by their addresses.
+std::map<std::uint64_t, Dwarf_Die>& tags() {
+  static auto* const all = new std::map<std::uint64_t, Dwarf_Die>;
+  return *all;
+}
+
 class Reader {
  public:
   std::vector<Variable> run() {
@@ -123,10 +125,12 @@ class Reader {
 
   void add(Dwarf_Die* die) {
     Variable out;
-    if (!locate(die, out) || is_others(die)) return;
+    if (!locate(die, out)) return;
     const char* const name = dwarf_diename(die);
     auto type = type_of(die);
     if (name == nullptr || !type) return;
+    if (std::string_view(name) == "element_tag") tags()[out.address] = *type;
+    if (is_others(die)) return;
     out.name = name;
     read_shape(*type, out);
     if (out.bytes == 0) return;
@@ -252,6 +256,15 @@ class Reader {
 const std::vector<Variable>& variables() {
   static const auto* const all = new std::vector<Variable>(Reader().run());
   return *all;
+}
+
+std::optional<Gaps> gaps_of_pointee(const void* variable) {
+  variables();  // reads the tags as well
+  const auto found = tags().find(reinterpret_cast<std::uint64_t>(variable));
+  if (found == tags().end()) return {};
+  Dwarf_Die pointer = found->second;
+  const auto type = type_of(&pointer);
+  return type ? std::optional(gaps_of(*type)) : std::nullopt;
 }
 
 const std::vector<std::int64_t>& guards() {

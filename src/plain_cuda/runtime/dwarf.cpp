@@ -135,4 +135,98 @@ std::string Units::function_at(Dwarf_Addr address) const {
   return name == nullptr ? std::string() : demangled(name);
 }
 
+namespace {
+
+using Bytes = std::vector<bool>;  ///< does the byte hold a value?
+
+void mark(std::size_t begin, std::size_t count, Bytes& out) {
+  const std::size_t first = std::min(begin, out.size()), last = std::min(begin + count, out.size());
+  std::fill(out.begin() + static_cast<std::ptrdiff_t>(first),
+            out.begin() + static_cast<std::ptrdiff_t>(last), true);
+}
+
+void mark_type(Dwarf_Die type, std::size_t begin, Bytes& out);
+
+/// A bit-field has all bytes that a store to it writes.
+void mark_member(Dwarf_Die* member, std::size_t begin, Bytes& out) {
+  const auto type = type_of(member);
+  const auto offset = number_of(member, DW_AT_data_member_location);
+  const auto first_bit = number_of(member, DW_AT_data_bit_offset),
+             bits = number_of(member, DW_AT_bit_size);
+  if (first_bit && bits) return mark(begin + *first_bit / 8, (*first_bit % 8 + *bits + 7) / 8, out);
+  if (type && !bits) mark_type(*type, begin + offset.value_or(0), out);
+}
+
+template <class Body>
+void for_each_member(Dwarf_Die* type, const Body& body) {
+  for_each_child(type, [&](Dwarf_Die* child) {
+    const int tag = dwarf_tag(child);
+    const bool is_static = dwarf_hasattr_integrate(child, DW_AT_external) ||
+                           dwarf_hasattr_integrate(child, DW_AT_declaration);
+    if ((tag == DW_TAG_member && !is_static) || tag == DW_TAG_inheritance) body(child);
+  });
+}
+
+/// What all members have: nobody knows which one is in use.
+void mark_union(Dwarf_Die* type, std::size_t begin, Bytes& out) {
+  Bytes of_all(out.size(), true);
+  bool has_members = false;
+  for_each_member(type, [&](Dwarf_Die* member) {
+    Bytes one(out.size());
+    mark_member(member, begin, one);
+    for (std::size_t i = 0; i < one.size(); ++i) of_all[i] = of_all[i] && one[i];
+    has_members = true;
+  });
+  for (std::size_t i = 0; i < out.size() && has_members; ++i) out[i] = out[i] || of_all[i];
+}
+
+void mark_array(Dwarf_Die* type, std::size_t begin, Bytes& out) {
+  const auto element = type_of(type);
+  if (!element) return;
+  Dwarf_Die of = *element;
+  const std::size_t step = std::max<std::size_t>(size_of(&of), 1), bytes = size_of(type);
+  for (std::size_t at = 0; at + step <= bytes; at += step) mark_type(of, begin + at, out);
+}
+
+void mark_type(Dwarf_Die type, std::size_t begin, Bytes& out) {
+  switch (dwarf_tag(&type)) {
+    case DW_TAG_structure_type:
+    case DW_TAG_class_type:
+      return for_each_member(&type, [&](Dwarf_Die* member) { mark_member(member, begin, out); });
+    case DW_TAG_union_type: return mark_union(&type, begin, out);
+    case DW_TAG_array_type: return mark_array(&type, begin, out);
+    default: break;
+  }
+  const char* const name = dwarf_diename(&type);
+  constexpr std::size_t kExtended = 10;  // the bytes of a long double that it uses
+  mark(begin,
+       name != nullptr && std::string_view(name) == "long double" ? kExtended : size_of(&type),
+       out);
+}
+
+}  // namespace
+
+std::size_t size_of(Dwarf_Die* type) {
+  Dwarf_Word bytes = 0;
+  return dwarf_aggregate_size(type, &bytes) == 0 ? bytes : 0;
+}
+
+Gaps gaps_of(Dwarf_Die type) {
+  const int tag = dwarf_tag(&type);
+  const bool is_class =
+      tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
+  constexpr std::size_t kMost = std::size_t{1} << 20;  // larger ones take too long
+  if (!is_class || size_of(&type) > kMost) return {};
+  Bytes bytes(size_of(&type));
+  mark_type(type, 0, bytes);
+  Gaps out;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (bytes[i]) continue;
+    const auto first = static_cast<std::uint32_t>(i);
+    while (i < bytes.size() && !bytes[i]) ++i;
+    out.emplace_back(first, static_cast<std::uint32_t>(i));
+  }
+  return out;
+}
+
 }  // namespace tessera::plain_cuda

@@ -11,12 +11,19 @@
 #include <utility>
 #include <vector>
 
+#include "debug_info.hpp"
+
 namespace tessera::plain_cuda {
 
 /// The attribute as a number, of the DIE or of its declaration.
 std::optional<Dwarf_Word> number_of(Dwarf_Die* die, unsigned name);
 /// The type, without typedef, const and volatile.
 std::optional<Dwarf_Die> type_of(Dwarf_Die* die);
+/// The bytes of the type; 0: unknown.
+std::size_t size_of(Dwarf_Die* type);
+/// The bytes of the type that hold no value: between members, and those that not all members of a
+/// union have.
+Gaps gaps_of(Dwarf_Die type);
 /// The declaration of a concrete DIE; the DIE itself if it is one.
 Dwarf_Die declaration_of(Dwarf_Die die);
 /// The DIE and all DIEs that enclose it, innermost first.

@@ -183,6 +183,7 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* f
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count,
                               Place place) {
+  if (const auto error = require_target(count, "cudaGraphGetNodes", place)) return error;
   if (graph == nullptr)
     return refuse(cudaErrorInvalidValue, place, "there is no graph",
                   "cudaGraphCreate, or cudaStreamEndCapture");
@@ -194,6 +195,7 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::si
 }
 
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type, Place place) {
+  if (const auto error = require_target(type, "cudaGraphNodeGetType", place)) return error;
   if (node == nullptr)
     return refuse(cudaErrorInvalidValue, place, "there is no node", "cudaGraphAddKernelNode");
   *type = node->type;

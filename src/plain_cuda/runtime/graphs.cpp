@@ -10,6 +10,7 @@
 
 #include "handles.hpp"
 #include "program.hpp"
+#include "tessera/plain_cuda/parts/runtime_api.h"
 
 using tessera::plain_cuda::Place;
 using tessera::plain_cuda::Program;
@@ -142,6 +143,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode, P
   return cudaSuccess;
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph, Place place) {
+  if (const auto error = require_target(graph, "cudaStreamEndCapture", place)) return error;
   CUgraph_st* const captured = capture_of(stream);
   if (captured == nullptr || captured->first != stream)
     return refuse(cudaErrorInvalidValue, place, "no capture has begun on this stream",
@@ -157,13 +159,16 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph, Place 
                 "the capture has work on another stream that this one does not wait for",
                 "cudaEventRecord on the other stream, and cudaStreamWaitEvent on this one before");
 }
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status, Place) {
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                  Place place) {
+  if (const auto error = require_target(status, "cudaStreamIsCapturing", place)) return error;
   *status =
       capture_of(stream) != nullptr ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
   return cudaSuccess;
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* made, cudaGraph_t graph, unsigned long long,
                                  Place place) {
+  if (const auto error = require_target(made, "cudaGraphInstantiate", place)) return error;
   if (graph == nullptr)
     return refuse(cudaErrorInvalidValue, place, "there is no graph",
                   "cudaGraphCreate, or cudaStreamEndCapture");

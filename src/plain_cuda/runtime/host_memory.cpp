@@ -33,11 +33,13 @@ cudaError_t cudaHostUnregister(void* at, Place place) {
                 "cudaHostUnregister: a pointer that was not registered",
                 "give it the pointer that cudaHostRegister was given");
 }
-cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned, Place) {
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned, Place place) {
+  if (const auto error = require_target(device, "cudaHostGetDevicePointer", place)) return error;
   *device = host;
   return cudaSuccess;
 }
-cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* out, const void* at, Place) {
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* out, const void* at, Place place) {
+  if (const auto error = require_target(out, "cudaPointerGetAttributes", place)) return error;
   const Allocation* const found = DeviceMemory::get().find(number(at));
   void* const same = const_cast<void*>(at);
   if (found == nullptr) *out = {cudaMemoryTypeUnregistered, cudaInvalidDeviceId, nullptr, same};

@@ -68,6 +68,7 @@ std::vector<check::detail::Buffer> buffers_now() {
     buffer.layout = row > 0 ? row_major(elements / row, row) : row_major(elements);
     buffer.is_output = true;
     buffer.has_unwritten = memory.unwritten(each->begin, each->bytes) > 0;
+    buffer.gaps = each->gaps;
     out.push_back(std::move(buffer));
   }
   for (const Variable& each : variables()) {
@@ -108,7 +109,7 @@ std::vector<check::detail::SharedVariable> shared_variables() {
   std::vector<check::detail::SharedVariable> out;
   const auto add = [&](const std::string& name, std::int64_t offset, const Shape& shape) {
     out.push_back({name, static_cast<std::uint64_t>(offset - begin), shape.bytes,
-                   shape.element_bytes, shape.extents});
+                   shape.element_bytes, shape.extents, shape.gaps});
   };
   for (const Variable& each : variables()) {
     if (!each.is_shared) continue;

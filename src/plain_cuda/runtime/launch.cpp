@@ -25,6 +25,9 @@
 #include "tessera/plain_cuda/parts/launch_api.h"
 #include "tessera/simt/launch.hpp"
 
+/// Not null: the command found that the order of atomic updates cannot matter.
+extern "C" [[gnu::weak]] const char tessera_in_any_order;
+
 namespace tessera::plain_cuda {
 
 namespace {
@@ -39,6 +42,8 @@ struct Configuration {
 };
 thread_local Configuration configuration;
 thread_local cudaError_t error_of_launch = cudaSuccess;
+/// Has the thread that ended last returned before the end of its code?
+thread_local bool has_returned = false;
 
 /// One thread of a block: its context lives on its stack while it runs.
 struct Entry {
@@ -65,12 +70,14 @@ struct Entry {
       settle();
     } catch (const Abandon& end) {
       settle();
+      mine.has_returned = true;
       if (!end.is_exit && tessera::detail::recorder != nullptr) tessera::detail::recorder->leaves();
     } catch (...) {
       pending_access = {};
       current = nullptr;
       throw;
     }
+    has_returned = mine.has_returned;
     current = nullptr;
   }
 };
@@ -185,6 +192,7 @@ void run_checked(const char* name, const KernelBody& body, const Configuration& 
   Program& program = Program::get();
   check::Options options = program.options;
   options.time_limit_s = program.seconds_left();
+  options.suppressions.clear();  // they apply to the report of the program
   check::detail::Launch launch;
   launch.kernel = name;
   launch.grid = extents_of(how.grid);
@@ -218,6 +226,8 @@ void run_checked(const char* name, const KernelBody& body, const Configuration& 
     judge_permissions(name, how.place, address, touch.reads, touch.writes, touch.updates);
   };
   launch.is_guess = is_guess;
+  launch.in_any_order = &tessera_in_any_order != nullptr;
+  launch.has_returned = [] { return has_returned; };
   launch.elsewhere = [&](std::uint64_t address) {
     using Elsewhere = check::detail::Elsewhere;
     return address - reinterpret_cast<std::uint64_t>(body.closure) < body.bytes

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tessera/check/check.hpp"
 #include "tessera/core/here.hpp"
 
 namespace tessera::plain_cuda {
@@ -24,9 +25,10 @@ struct Allocation {
   std::uint64_t begin = 0;
   std::size_t bytes = 0;
   MemoryKind kind = MemoryKind::device;
-  std::size_t element_bytes = 4;  ///< of its pointer's type
-  std::size_t row_elements = 0;   ///< of an array with rows
-  Here here;                      ///< of the call
+  std::size_t element_bytes = 4;            ///< of its pointer's type
+  std::optional<check::detail::Gaps> gaps;  ///< of an element; none: its type is unknown
+  std::size_t row_elements = 0;             ///< of an array with rows
+  Here here;                                ///< of the call
   std::optional<Here> freed;
   bool is_input = false;               ///< of a requested launch
   bool is_registered = false;          ///< the host's own memory, which cudaHostRegister was given

@@ -5,6 +5,7 @@
 #include "check/padding.hpp"
 #include "context.hpp"
 #include "copies.hpp"
+#include "debug_info.hpp"
 #include "graphs.hpp"
 #include "handles.hpp"
 #include "heap.hpp"
@@ -28,18 +29,22 @@ bool is_device(const void* at) {
 /// The unwritten bytes of the copied ones that are no padding of the source's elements.
 struct Missing {
   std::size_t bytes = 0;
-  std::uint64_t first = 0;  ///< its address
+  std::uint64_t first = 0;   ///< its address
+  std::size_t together = 0;  ///< from there on
 };
 Missing missing_of(const Allocation& source, std::uint64_t begin, std::uint64_t end) {
   DeviceMemory& memory = DeviceMemory::get();
+  const auto is_padding = [&](std::uint64_t at) {
+    return source.gaps && check::is_in_gap(*source.gaps, source.element_bytes, at - source.begin);
+  };
   Missing out;
   for (std::uint64_t at = begin; at < end; ++at) {
     const std::uint64_t first = at;
-    while (at < end && !memory.is_written(at, 1)) ++at;
+    while (at < end && !memory.is_written(at, 1) && !is_padding(at)) ++at;
     if (at == first ||
-        check::may_be_padding(first - source.begin, at - source.begin, source.element_bytes))
+        (!source.gaps && check::may_be_padding(first - source.begin, at - source.begin)))
       continue;
-    if (out.bytes == 0) out.first = first;
+    if (out.bytes == 0) out.first = first, out.together = at - first;
     out.bytes += at - first;
   }
   return out;
@@ -108,11 +113,14 @@ void judge_source(const char* call, const void* from, std::size_t bytes, const P
   const Allocation& source = *memory.find(number(from));
   const Missing missing = missing_of(source, number(from), number(from) + bytes);
   if (missing.bytes == 0) return;
+  const std::uint64_t offset = missing.first - source.begin;
+  const std::string part =
+      check::part_text(offset % source.element_bytes, missing.together, source.element_bytes);
   Program::get().find(
       check::Kind::uninitialized_read, check::Severity::error, place,
       cat(call, " copies ", missing.bytes, " of ", bytes, " bytes of ",
-          DeviceMemory::name_of(source), " that nobody has written, the first at element ",
-          (missing.first - source.begin) / source.element_bytes),
+          DeviceMemory::name_of(source), " that nobody has written, the first at ", part,
+          part.empty() ? "" : " of ", "element ", offset / source.element_bytes),
       "do the kernels write all of it? a grid that is too small, or a guard with the wrong extent, "
       "leaves a part out");
 }
@@ -241,7 +249,7 @@ cudaError_t copy_rows(const char* call, const Rows& to, const Rows& from, std::s
   return cudaSuccess;
 }
 
-cudaError_t allocate(void** at, std::size_t bytes, std::size_t element, int kind, Place place) {
+cudaError_t allocate(void** at, std::size_t bytes, const Element& element, int kind, Place place) {
   if (at == nullptr)
     return refuse(cudaErrorInvalidValue, place, "an allocation whose pointer goes to null",
                   "give it the address of a pointer");
@@ -250,9 +258,15 @@ cudaError_t allocate(void** at, std::size_t bytes, std::size_t element, int kind
     return cudaSuccess;
   }
   DeviceMemory& memory = DeviceMemory::get();
-  *at = memory.allocate(bytes, element, static_cast<MemoryKind>(kind), here_of(place));
-  if (*at != nullptr) return cudaSuccess;
   Program& program = Program::get();
+  *at = memory.allocate(bytes, element.bytes, static_cast<MemoryKind>(kind), here_of(place));
+  if (*at != nullptr) {
+    auto& gaps = memory.find(number(*at))->gaps;
+    // Bytes may be anything: a program's own allocator divides them.
+    if (element.tag == nullptr && element.bytes > 1) gaps.emplace();
+    else if (element.tag != nullptr && program.is_checked) gaps = gaps_of_pointee(element.tag);
+    return cudaSuccess;
+  }
   // A warning: programs may probe how much there is. A use of the null pointer is an error.
   if (program.is_checked)
     program.find(check::Kind::runtime_misuse, check::Severity::warning, place,
@@ -270,12 +284,14 @@ using tessera::cat;
 
 cudaError_t cudaMallocPitch(void** at, std::size_t* pitch, std::size_t width, std::size_t height,
                             Place place) {
+  if (const auto error = require_target(pitch, "cudaMallocPitch", place)) return error;
   *pitch = (width + 511) / 512 * 512;
-  return allocate(at, *pitch * height, 0, kDevice, place);
+  return allocate(at, *pitch * height, {}, kDevice, place);
 }
 cudaError_t cudaMalloc3D(cudaPitchedPtr* at, cudaExtent extent, Place place) {
+  if (const auto error = require_target(at, "cudaMalloc3D", place)) return error;
   *at = {nullptr, (extent.width + 511) / 512 * 512, extent.width, extent.height};
-  return allocate(&at->ptr, at->pitch * extent.height * extent.depth, 0, kDevice, place);
+  return allocate(&at->ptr, at->pitch * extent.height * extent.depth, {}, kDevice, place);
 }
 cudaError_t cudaFree(void* at, Place place) {
   Streams::get().wait_for_all();
@@ -357,7 +373,9 @@ cudaError_t cudaMemPrefetchAsync(const void*, std::size_t, int, cudaStream_t, Pl
 cudaError_t cudaMemAdvise(const void*, std::size_t, cudaMemoryAdvise, int, Place) {
   return cudaSuccess;
 }
-cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total, Place) {
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total, Place place) {
+  if (const auto error = require_target(free, "cudaMemGetInfo", place)) return error;
+  if (const auto error = require_target(total, "cudaMemGetInfo", place)) return error;
   const DeviceMemory& memory = DeviceMemory::get();
   *total = memory.total_bytes();
   *free = *total - memory.used_bytes();

@@ -20,6 +20,7 @@
 #include "memory.hpp"
 #include "tessera/check/device_model.hpp"
 #include "tessera/check/file.hpp"
+#include "tessera/check/suppressions.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/recorder.hpp"
 #include "tessera/core/text.hpp"
@@ -115,7 +116,7 @@ class MainThread {
     const std::lock_guard lock(mutex_);
     if (is_over_) return;
     is_over_ = true;
-    exit_code_ = code;
+    exit_code_ = code & 0xff;  // what a system keeps of it
     over_.notify_all();
   }
 
@@ -166,6 +167,7 @@ check::Report run_main(const check::Options& options) {
   }
   if (program.report.launches.size() == 1)
     program.report.kernel = program.report.launches[0].kernel;
+  check::suppress(program.report, options.suppressions);
   return std::move(program.report);
 }
 

@@ -19,6 +19,7 @@
 #include "tessera/core/recorder.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/plain_cuda/parts/atomics.h"
+#include "tessera/plain_cuda/parts/launch.h"
 
 extern "C" {
 int tessera_warp_size = tessera::kWarpSize;
@@ -64,6 +65,7 @@ void block_barrier(Place place) {
   ThreadContext& mine = me("__syncthreads()", place);
   const LetOthersRun others(mine);
   mine.block.scheduler.barrier(mine.linear, nullptr, here_of(place));
+  mine.has_returned = false;
 }
 
 int block_count(bool predicate, Place place) {
@@ -187,7 +189,7 @@ std::uint64_t match(std::uint64_t mask, std::uint64_t bits, Place place) {
   settle();
   follow(place);
   Program::get().lose_device(error);
-  throw Error(Category::kernel, cat(problem, " at ", place.file, ":", place.line), {}, {}, advice);
+  throw Error(Category::kernel, cat(problem, " at ", place_text(place)), {}, {}, advice);
 }
 
 void trap(const char* why, Place place) {
@@ -199,6 +201,10 @@ void give_way(Place place) {
   ThreadContext& mine = *current;
   const LetOthersRun others(mine);
   mine.block.scheduler.give_way(mine.linear, {&mine, 0, here_of(place)});
+}
+
+void note_return() noexcept {
+  if (current != nullptr) current->has_returned = true;
 }
 
 std::int64_t clock_ticks() noexcept {

@@ -1,4 +1,4 @@
-// expect: early-return at 6
+// expect: diverged-barrier at 6
 __global__ void k(int* out) {
   __shared__ int s[64];
   s[threadIdx.x] = threadIdx.x;

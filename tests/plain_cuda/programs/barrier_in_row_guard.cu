@@ -1,4 +1,4 @@
-// expect: early-return at 13, early-return at 15
+// expect: diverged-barrier at 13, diverged-barrier at 15
 // launch: k<<<2, dim3(8, 8)>>>(in: f32[9,16], out: f32[9,8], 9)
 // The barriers are inside the guard of the rows: threads past the edge never come.
 __global__ void k(const float* in, float* out, int rows) {

@@ -1,4 +1,4 @@
-// expect: uninitialized-read at 1
+// expect: uninitialized-read at 0
 // launch: scale<<<COUNT / 32, 32>>>(x: f16[COUNT] = count, y: f16[COUNT],
 //   factor: __float2half(2.0f))
 #include <cuda_fp16.h>

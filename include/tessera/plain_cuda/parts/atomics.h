@@ -31,9 +31,13 @@ struct Word {
                                                                unsigned __int128>>>>;
 };
 
-/// change(old) is stored; returns old.
+/// The update or load at this place of the code may show in which order threads come: the command
+/// looks for such places in the assembly (src/plain_cuda/assembly.hpp).
+#define TESSERA_KEEPS_ORDER asm volatile("# tessera_keeps_order")
+
+/// change(old) is stored, which commutes with all other updates; returns old, which nobody uses.
 template <class T, class Change>
-TESSERA_UNSEEN T update(T* at, Place place, Change change) {
+TESSERA_UNSEEN T update_in_any_order(T* at, Place place, Change change) {
   using W = typename Word<T>::type;
   static_assert(sizeof(T) == sizeof(W), "CUDA has atomics of 1, 2, 4, 8 and 16 bytes");
   if (!begin_update(at, sizeof(T), place)) return T{};
@@ -50,8 +54,21 @@ TESSERA_UNSEEN T update(T* at, Place place, Change change) {
   return old;
 }
 
+/// change(old) is stored; returns old.
+template <class T, class Change>
+TESSERA_UNSEEN T update(T* at, Place place, Change change) {
+  TESSERA_KEEPS_ORDER;
+  return update_in_any_order(at, place, change);
+}
+
+/// The last argument of an update whose result nobody uses.
+struct Unused {
+  Place place;
+};
+
 template <class T>
 TESSERA_UNSEEN T poll(const T* at, Place place) {
+  TESSERA_KEEPS_ORDER;
   using W = typename Word<T>::type;
   if (!begin_poll(at, sizeof(T), place)) return T{};
   const W found = *reinterpret_cast<const volatile W*>(at);
@@ -98,6 +115,26 @@ TESSERA_ATOMIC(atomicDec, unsigned int, old == 0 || old > value ? value : old - 
 #undef TESSERA_ATOMIC_INTS
 #undef TESSERA_ATOMIC
 #undef TESSERA_ATOMIC_1
+
+#define TESSERA_COMMUTES(name, expression)                                                \
+  template <class T, class V>                                                             \
+  inline void name(T* address, V given, tessera::plain_cuda::Unused unused) {             \
+    if constexpr (std::is_integral_v<T> && sizeof(T) >= 4) {                              \
+      const T value = static_cast<T>(given);                                              \
+      tessera::plain_cuda::update_in_any_order(                                           \
+          address, unused.place, [=](T old) -> T { return static_cast<T>(expression); }); \
+    } else {                                                                              \
+      name(address, given, unused.place);                                                 \
+    }                                                                                     \
+  }
+TESSERA_COMMUTES(atomicAdd, old + value)
+TESSERA_COMMUTES(atomicSub, old - value)
+TESSERA_COMMUTES(atomicMin, value < old ? value : old)
+TESSERA_COMMUTES(atomicMax, old < value ? value : old)
+TESSERA_COMMUTES(atomicAnd, old& value)
+TESSERA_COMMUTES(atomicOr, old | value)
+TESSERA_COMMUTES(atomicXor, old ^ value)
+#undef TESSERA_COMMUTES
 
 #define TESSERA_COMPARE_1(name, T, scope)                                             \
   inline T name(T* address, T expected, T desired, TESSERA_PLACE) {                   \

@@ -68,11 +68,16 @@ inline cudaError_t known_pool(cudaMemPool_t pool) {
 }
 }  // namespace tessera::plain_cuda
 
-inline cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int) {
+inline cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int, TESSERA_PLACE) {
+  if (const auto error =
+          tessera::plain_cuda::require_target(pool, "cudaDeviceGetDefaultMemPool", place))
+    return error;
   *pool = &tessera::plain_cuda::pool_of_device;
   return cudaSuccess;
 }
-inline cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int) {
+inline cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int, TESSERA_PLACE) {
+  if (const auto error = tessera::plain_cuda::require_target(pool, "cudaDeviceGetMemPool", place))
+    return error;
   *pool = tessera::plain_cuda::pool_now;
   return cudaSuccess;
 }
@@ -80,7 +85,9 @@ inline cudaError_t cudaDeviceSetMemPool(int, cudaMemPool_t pool) {
   if (pool != nullptr) tessera::plain_cuda::pool_now = pool;
   return tessera::plain_cuda::known_pool(pool);
 }
-inline cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps*) {
+inline cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps*, TESSERA_PLACE) {
+  if (const auto error = tessera::plain_cuda::require_target(pool, "cudaMemPoolCreate", place))
+    return error;
   *pool = new CUmemPool_st;
   return cudaSuccess;
 }
@@ -97,13 +104,21 @@ inline cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessD
   return tessera::plain_cuda::known_pool(pool);
 }
 /// The values of the first three have 32 bits, those of the others 64.
-inline cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which, void* value) {
+inline cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which, void* value,
+                                           TESSERA_PLACE) {
+  if (const auto error =
+          tessera::plain_cuda::require_target(value, "cudaMemPoolSetAttribute", place))
+    return error;
   if (pool == nullptr) return cudaErrorInvalidValue;
   if (which < cudaMemPoolAttrReleaseThreshold) pool->values[which] = *static_cast<int*>(value) != 0;
   else pool->values[which] = *static_cast<std::uint64_t*>(value);
   return cudaSuccess;
 }
-inline cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which, void* value) {
+inline cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which, void* value,
+                                           TESSERA_PLACE) {
+  if (const auto error =
+          tessera::plain_cuda::require_target(value, "cudaMemPoolGetAttribute", place))
+    return error;
   if (pool == nullptr) return cudaErrorInvalidValue;
   std::size_t free = 0, total = 0;
   cudaMemGetInfo(&free, &total);
@@ -139,7 +154,11 @@ inline cudaError_t cudaMemAdvise(const void* at, std::size_t bytes, cudaMemoryAd
 
 template <class F>
 inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, F, int threads,
-                                                                 std::size_t shared) {
+                                                                 std::size_t shared,
+                                                                 TESSERA_PLACE) {
+  if (const auto error = tessera::plain_cuda::require_target(
+          blocks, "cudaOccupancyMaxActiveBlocksPerMultiprocessor", place))
+    return error;
   *blocks = tessera::plain_cuda::blocks_on_sm(threads, shared);
   return cudaSuccess;
 }
@@ -147,13 +166,20 @@ template <class F>
 inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, F kernel,
                                                                           int threads,
                                                                           std::size_t shared,
-                                                                          unsigned) {
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, shared);
+                                                                          unsigned, TESSERA_PLACE) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, shared, place);
 }
 /// `shared_of(threads)`: the dynamic shared memory of a block with so many.
 template <class F, class Shared>
 inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block, F,
-                                                                  Shared shared_of, int limit = 0) {
+                                                                  Shared shared_of, int limit = 0,
+                                                                  TESSERA_PLACE) {
+  if (const auto error = tessera::plain_cuda::require_target(
+          grid, "cudaOccupancyMaxPotentialBlockSizeVariableSMem", place))
+    return error;
+  if (const auto error = tessera::plain_cuda::require_target(
+          block, "cudaOccupancyMaxPotentialBlockSizeVariableSMem", place))
+    return error;
   *block = limit > 0 && limit < 1024 ? limit : 1024;
   int sms = 0;
   cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0);
@@ -162,19 +188,24 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int
 }
 template <class F>
 inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, F kernel,
-                                                      std::size_t shared = 0, int limit = 0) {
+                                                      std::size_t shared = 0, int limit = 0,
+                                                      TESSERA_PLACE) {
   return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
-      grid, block, kernel, [=](int) { return shared; }, limit);
+      grid, block, kernel, [=](int) { return shared; }, limit, place);
 }
 template <class F>
 inline cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, F kernel,
                                                                std::size_t shared = 0,
-                                                               int limit = 0, unsigned = 0) {
-  return cudaOccupancyMaxPotentialBlockSize(grid, block, kernel, shared, limit);
+                                                               int limit = 0, unsigned = 0,
+                                                               TESSERA_PLACE) {
+  return cudaOccupancyMaxPotentialBlockSize(grid, block, kernel, shared, limit, place);
 }
 template <class F>
-inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, F, int blocks,
-                                                             int) {
+inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, F, int blocks, int,
+                                                             TESSERA_PLACE) {
+  if (const auto error = tessera::plain_cuda::require_target(
+          bytes, "cudaOccupancyAvailableDynamicSMemPerBlock", place))
+    return error;
   int all = 0, most = 0;
   cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0);
   cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
@@ -199,7 +230,9 @@ inline cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std
                                        cudaStream_t stream = nullptr, TESSERA_PLACE) {
   return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream, place);
 }
-inline cudaError_t cudaDeviceGetPCIBusId(char* name, int length, int device) {
+inline cudaError_t cudaDeviceGetPCIBusId(char* name, int length, int device, TESSERA_PLACE) {
+  if (const auto error = tessera::plain_cuda::require_target(name, "cudaDeviceGetPCIBusId", place))
+    return error;
   if (device != 0 || length < 13) return cudaErrorInvalidValue;
   std::snprintf(name, static_cast<std::size_t>(length), "0000:01:00.0");
   return cudaSuccess;
@@ -207,7 +240,9 @@ inline cudaError_t cudaDeviceGetPCIBusId(char* name, int length, int device) {
 inline cudaError_t cudaInitDevice(int device, unsigned, unsigned, TESSERA_PLACE) {
   return cudaSetDevice(device, place);
 }
-inline cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+inline cudaError_t cudaGetDeviceFlags(unsigned* flags, TESSERA_PLACE) {
+  if (const auto error = tessera::plain_cuda::require_target(flags, "cudaGetDeviceFlags", place))
+    return error;
   *flags = 0;
   return cudaSuccess;
 }

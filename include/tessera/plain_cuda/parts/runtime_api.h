@@ -13,8 +13,14 @@
 #define CUDART_VERSION 13000
 
 namespace tessera::plain_cuda {
-/// `element`: bytes of what the pointer leads to, 0 where it is void.
-cudaError_t allocate(void** at, std::size_t bytes, std::size_t element, int kind, Place place);
+/// The place of a call's result must not be null.
+cudaError_t require_target(const void* at, const char* call, Place place);
+/// What a pointer leads to.
+struct Element {
+  std::size_t bytes = 0;      ///< 0: unknown
+  const void* tag = nullptr;  ///< of a class: an element_tag
+};
+cudaError_t allocate(void** at, std::size_t bytes, const Element& element, int kind, Place place);
 enum { kDevice, kManaged, kPinned };
 /// Between a variable of the device and other memory.
 cudaError_t copy_symbol(bool writes, char* symbol, std::size_t offset, const void* other,
@@ -34,10 +40,23 @@ char* first_byte(const T& symbol) {
 }
 /// Of a pointer's address, whatever it points to: const or not.
 inline void** as_void(void* at) { return static_cast<void**>(at); }
+/// By its address the run-time finds T in the debug information.
 template <class T>
-constexpr std::size_t element_of() {
-  if constexpr (std::is_void_v<T>) return 0;
-  else return sizeof(T);
+inline T* element_tag = nullptr;
+template <class T>
+constexpr Element element_of() {
+  if constexpr (std::is_void_v<T>) return {};
+  else if constexpr (std::is_class_v<T> || std::is_union_v<T>) return {sizeof(T), &element_tag<T>};
+  else return {sizeof(T)};
+}
+/// Of (void**)&p: the cast hides the type of p.
+template <class P>
+auto typed(P at) {
+  using Pointer = std::remove_pointer_t<P>;
+  if constexpr (std::is_pointer_v<P> && std::is_pointer_v<Pointer> && !std::is_const_v<Pointer> &&
+                !std::is_volatile_v<Pointer>)
+    return at;
+  else return (void**)at;
 }
 }  // namespace tessera::plain_cuda
 
@@ -145,14 +164,18 @@ inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, std::siz
   return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind, place);
 }
 template <class P, class T>
-inline cudaError_t cudaGetSymbolAddress(P** at, const T& symbol) {
+inline cudaError_t cudaGetSymbolAddress(P** at, const T& symbol, TESSERA_PLACE) {
+  if (const auto error = tessera::plain_cuda::require_target(at, "cudaGetSymbolAddress", place))
+    return error;
   char* const first = tessera::plain_cuda::first_byte(symbol);
   tessera::plain_cuda::note_symbol(first, sizeof symbol);
   *at = reinterpret_cast<P*>(first);
   return cudaSuccess;
 }
 template <class T>
-inline cudaError_t cudaGetSymbolSize(std::size_t* bytes, const T&) {
+inline cudaError_t cudaGetSymbolSize(std::size_t* bytes, const T&, TESSERA_PLACE) {
+  if (const auto error = tessera::plain_cuda::require_target(bytes, "cudaGetSymbolSize", place))
+    return error;
   *bytes = sizeof(T);
   return cudaSuccess;
 }
@@ -212,7 +235,9 @@ inline cudaError_t cudaFuncSetAttribute(F* kernel, cudaFuncAttribute attribute, 
                                             place);
 }
 template <class F>
-inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, F*) {
+inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, F*, TESSERA_PLACE) {
+  if (const auto error = tessera::plain_cuda::require_target(out, "cudaFuncGetAttributes", place))
+    return error;
   *out = {};
   return cudaSuccess;
 }
