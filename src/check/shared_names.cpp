@@ -26,7 +26,7 @@ struct NamedSource {
   bool has_storage = false;
   std::map<std::string, std::string> elements;  ///< "to" of "auto& to = s.b[i];": "s.b["
   std::set<std::string> gates;                  ///< "s.full[" of "wait(t, s.full[i], phase)"
-  std::set<std::string> members;                ///< those of the storage that occur, but gates
+  std::string storage;  ///< a regular expression for the names of its members
 
   /// What a view shows; any other name itself.
   const std::string& member_of(const std::string& name) const {
@@ -77,7 +77,7 @@ NamedSource named(const std::string& text) {
   // member only contributes to, "auto x = s.a(y, k);" or a swizzled view, counts where it is
   // indexed.
   const std::string named = R"(\b(?:auto[&\s]+|\w+\s*&\s*)(\w+)\s*=)";  // with its type
-  const std::regex of_storage(cat("(", members, ")"));
+  out.storage = members;
   const std::regex view(cat(named, R"(\s*()", members, R"()(?:[^\[\];]*\])?(?:\.view\(\))?\s*;)")),
       alias(cat(named, "[^;]*(?:", members, ")")),
       gate(cat(R"(\b(?:wait|expect|arrive|open_gate)\s*\(\s*\w+\s*,\s*()", members,
@@ -96,9 +96,6 @@ NamedSource named(const std::string& text) {
     }
   for (const auto& line : out.lines)
     for (auto& each : matches_of(line, gate)) out.gates.insert(out.member_of(each));
-  for (const auto& line : out.lines)
-    for (const auto& each : matches_of(line, of_storage))
-      if (!out.gates.contains(each)) out.members.insert(each);
   for (const auto& line : declarations)
     for (const auto& each : matches_of(line, alias))
       if (!whole.contains(each))
@@ -132,10 +129,14 @@ class Names {
     std::set<std::string> out;
     int sources = 0;
     for (const auto& [file, source] : sources_) {
-      sources += source.has_storage ? 1 : 0;
-      for (const std::string& each : source.members)
-        if (std::string name = each.substr(0, each.find('[')); !known.contains(name))
-          out.insert(std::move(name));
+      if (!source.has_storage) continue;
+      ++sources;
+      const std::regex member(cat("(", source.storage, ")"));
+      for (const auto& line : source.lines)
+        for (const auto& each : matches_of(line, member)) {
+          std::string name = each.substr(0, each.find('['));
+          if (!source.gates.contains(each) && !known.contains(name)) out.insert(std::move(name));
+        }
     }
     return sources == 1 && out.size() == 1 ? *out.begin() : "";
   }
@@ -219,22 +220,25 @@ std::map<std::string, std::string> names_of(
 void name_others(const Report& report, const Names& names,
                  const std::map<std::string, std::set<std::string>>& called,
                  std::map<std::string, std::string>& tiles) {
+  std::set<std::string> others;
+  const auto note = [&](const std::string& tile) {
+    if (is_tile(tile) && !tiles.contains(tile)) others.insert(tile);
+  };
+  for (const auto& f : report.findings) {
+    if (f.memory == Memory::shared) note(f.tensor);
+    for (const auto& also : f.also) note(also.tensor);
+  }
+  for (const auto& sample : report.samples)
+    if (sample.memory == Memory::shared) note(sample.tensor);
+  if (others.empty()) return;
   std::set<std::string> known;
   for (const auto& [name, of] : called) {
     const std::string whole = name.starts_with(kPart) ? name.substr(kPart.size()) : name;
     known.insert(whole.substr(0, whole.find('[')));
   }
   const std::string other = names.only_other(known);
-  if (other.empty()) return;
-  const auto name = [&](const std::string& tile) {
-    if (is_tile(tile)) tiles.emplace(tile, other);
-  };
-  for (const auto& f : report.findings) {
-    if (f.memory == Memory::shared) name(f.tensor);
-    for (const auto& also : f.also) name(also.tensor);
-  }
-  for (const auto& sample : report.samples)
-    if (sample.memory == Memory::shared) name(sample.tensor);
+  for (const auto& tile : others)
+    if (!other.empty()) tiles.emplace(tile, other);
 }
 
 /// Of an array, a gate has the index that its byte says, counted from the first that lines name.
