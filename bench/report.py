@@ -30,13 +30,13 @@ OURS = ("blas", "packed")  # Tessera's figure is the first of these that was mea
 # Shown one by one; a product counts as beaten by the best of all peers.
 SHOWN = {"OpenBLAS": ("openblas-new", "openblas"), "oneDNN": ("onednn",), "MKL": ("mkl",)}
 SUITES = {
-    "square": "squares, 64 to 4096", "skinny": "few rows or one column, 4096 x 4096", "small_k": "small K, large C",
+    "square": "squares, 64 to 4096", "skinny": "few rows or columns, 4096", "small_k": "small K, large C",
     "long_k": "long K, small C", "odd": "odd sizes", "transposed": "transposed operands", "tiny": "tiny, one call",
-    "small": "small, 1 to 10 us", "few_rows": "few rows, B in cache", "thin": "few columns, or few rows of a transposed B",
-    "uneven": "remainders and transposes, to 100", "batched": "batches", "update": "updates, C - A B", "update_f64": "updates, C - A B",
+    "small": "small, 1 to 10 us", "few_rows": "few rows, B in cache", "thin": "few columns, or B transposed",
+    "uneven": "remainders, transposes, to 100", "batched": "batches", "update": "updates, C - A B", "update_f64": "updates, C - A B",
     "f64": "squares, 128 to 4096", "f64_shapes": "skinny, thin, uneven", "bf16": "squares, 512 to 4096",
     "bf16_shapes": "skinny, thin, uneven", "int8": "squares, 512 to 4096", "int8_shapes": "skinny, thin, uneven",
-    "u8i8_shapes": "skinny, thin, uneven", "latency": "single calls: first, after a pause",
+    "u8i8_shapes": "skinny, thin, uneven", "latency": "first calls, after a pause",
     "threads": "squares, 1 to 16 threads", "ladder": "the ladder on the CPU engine"}
 
 
@@ -170,21 +170,25 @@ def table_of(products):
         over = [[value for value in (product.over(names) for product in found) if value] for names in SHOWN.values()]
         cells = [dtype, SUITES.get(suite, suite), str(len(found)), str(sum(product.speedup >= 1 for product in found)),
                  ratio_text(mean([product.speedup for product in found])),
-                 f"{ratio_text(worst.speedup)} {worst.name}, {worst.threads} thr., {worst.best}",
+                 f"{ratio_text(worst.speedup)} {worst.name} ({worst.threads}, {worst.best})",
                  *(ratio_text(mean(values)) if values else "" for values in over)]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
+def peers_of(found):
+    """The versions of all peers of these machines, once."""
+    versions = (peer["version"] for about, _ in found.values() for peer in about["peers"].values())
+    return ", ".join(sorted({version.split(" for Intel")[0].split("-Product")[0].replace("Intel(R) oneAPI Math Kernel Library Version", "MKL")
+                             for version in versions}))
+
+
 def machine_section(name, about, rows):
     products = [product for product in products_of(rows) if product.suite != "ladder"]
-    commits = {suite["commit"]: suite["date"][:10] for suite in sorted(about["suites"].values(), key=lambda suite: suite["date"])}
-    measured = ", ".join(f"{commit} ({date})" for commit, date in commits.items())
-    peers = ", ".join(dict.fromkeys(peer["version"].split(" for Intel")[0].split("-Product")[0].replace("Intel(R) oneAPI Math Kernel Library Version", "MKL")
-                                    for peer in about["peers"].values()))
+    days = sorted(suite["date"][:10] for suite in about["suites"].values())
     return (f"### {name}: {', '.join(filter(None, (about['cpu_model'].strip(), about.get('cpu_stepping'))))}, {about['num_cpus']} cores\n\n"
-            f"Data: [{name}.csv](../bench/results/cpu/{name}.csv), [machine and method](../bench/results/cpu/{name}.json). "
-            f"Code: {measured}. Peers: {peers}.\n\n{table_of(products)}\n")
+            f"{' to '.join(dict.fromkeys((days[0], days[-1])))}, [{name}.csv](../bench/results/cpu/{name}.csv), "
+            f"[{name}.json](../bench/results/cpu/{name}.json)\n\n{table_of(products)}\n")
 
 
 def machines(results):
@@ -274,7 +278,9 @@ def gpu_section(results):
 
 
 def generated(results):
-    return "\n" + "".join(machine_section(name, about, rows) for name, (about, rows) in machines(results).items()) + gpu_section(results)
+    found = machines(results)
+    peers = f"Peers: {peers_of(found)}.\n\n" if found else ""
+    return "\n" + peers + "".join(machine_section(name, about, rows) for name, (about, rows) in found.items()) + gpu_section(results)
 
 
 def main():

@@ -89,8 +89,8 @@ class Report(unittest.TestCase):
                              entry("blas", 128, ratio_fast=2.0, ratio_slow=4.0), entry("fast", 128), entry("slow", 128)])
         self.keep("odd", [entry("blas", 8, ratio_fast=0.999), entry("fast", 8)])
         text = self.text()
-        self.assertIn("| f32 | squares, 64 to 4096 | 2 | 1 | 1.00 | **0.50** 64x64x64, 1 thr., fast |", text)
-        self.assertIn("| f32 | odd sizes | 1 | 0 | **0.99** | **0.99** 8x8x8, 1 thr., fast |", text)
+        self.assertIn("| f32 | squares, 64 to 4096 | 2 | 1 | 1.00 | **0.50** 64x64x64 (1, fast) |", text)
+        self.assertIn("| f32 | odd sizes | 1 | 0 | **0.99** | **0.99** 8x8x8 (1, fast) |", text)
         self.assertTrue(text.startswith("before\n") and text.endswith("after\n"))
 
     def test_a_result_that_was_not_verified_is_kept_as_such_and_does_not_count(self):
