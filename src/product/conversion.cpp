@@ -118,13 +118,13 @@ Conversion examine_conversion(const Array& matrix, DType to) {
           all.first % cols, all.value, kReasons[static_cast<int>(all.fate)]};
 }
 
-void require_lossless(const Conversion& found, const Array& matrix, DType to, DType natural,
+void require_lossless(const Conversion& found, index_t count, DType to, DType natural,
                       const std::string& what) {
   if (found.lost == 0) return;
   throw Error(
       Category::type,
       fmt::format("{}: {} of {} elements {} not fit into {}, first ({},{}) = {}, {}", what,
-                  found.lost, matrix.count(), found.lost == 1 ? "does" : "do", name(to), found.row,
+                  found.lost, count, found.lost == 1 ? "does" : "do", name(to), found.row,
                   found.col, found.value, found.reason),
       {}, {},
       cat("omit --dtype to multiply in ", name(natural), ", or round and clip the file first"));

@@ -21,8 +21,8 @@ struct Conversion {
 Conversion examine_conversion(const Array& matrix, DType to);
 
 /// Throws Error(type), "A (a.npy): 2 of 6 elements do not fit into i32, ...", if an element would
-/// be lost. `natural` is the type that needs no such conversion.
-void require_lossless(const Conversion& found, const Array& matrix, DType to, DType natural,
+/// be lost. `count`: of all elements. `natural` is the type that needs no such conversion.
+void require_lossless(const Conversion& found, index_t count, DType to, DType natural,
                       const std::string& what);
 
 }  // namespace tessera::product

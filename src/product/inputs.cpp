@@ -48,7 +48,7 @@ Array converted(const shell::Context& context, const MultiplyRequest& request, c
   if (matrix.dtype() == to) return matrix;
   if (!request.dtype.empty()) {
     const Conversion found = examine_conversion(matrix, to);
-    require_lossless(found, matrix, to, natural, what);
+    require_lossless(found, matrix.count(), to, natural, what);
     if (found.rounded > 0)
       context.detail(cat(what, ": ", found.rounded, " of ", matrix.count(), " elements rounded to ",
                          name(to)));

@@ -2,6 +2,7 @@
 #include "large_operands.hpp"
 
 #include <filesystem>
+#include <utility>
 
 #include "conversion.hpp"
 #include "operand.hpp"
@@ -30,17 +31,33 @@ MatrixFile opened_matrix(const std::string& path, const std::string& what, bool 
   return out;
 }
 
-/// If the user chose the type, each block is examined before it is converted.
+/// What converting the whole file would do, with positions as the file has them.
+Conversion examine_file(const MatrixFile& file, bool transposed, DType to) {
+  Conversion all;
+  file.read_pieces(
+      {0, 0, file.rows(), file.cols()}, [&](const Array& piece, index_t row, index_t col) {
+        if (transposed) std::swap(row, col);
+        Conversion found = examine_conversion(transposed ? tessera::transposed(piece) : piece, to);
+        if (found.lost == 0) return;
+        found.row += row, found.col += col;
+        const index_t lost = all.lost + found.lost;
+        if (all.lost == 0 || std::pair(found.row, found.col) < std::pair(all.row, all.col))
+          all = found;
+        all.lost = lost;
+      });
+  return all;
+}
+
+/// If the user chose the type, each block is examined before it is converted. The error counts the
+/// elements of the whole file.
 scale::Source source_of(const MultiplyRequest& request, const MatrixFile& file, bool transposed,
                         DType to, DType natural, std::string what) {
   scale::Source out{&file, {}};
   if (request.dtype.empty() || file.dtype() == to) return out;
-  out.examine = [=, what = std::move(what)](const Array& piece, index_t row, index_t col) {
-    Conversion found = examine_conversion(piece, to);
-    if (found.lost == 0) return;
-    found.row += row, found.col += col;
-    if (transposed) std::swap(found.row, found.col);
-    require_lossless(found, piece, to, natural, what);
+  out.examine = [=, &file, what = std::move(what)](const Array& piece) {
+    if (examine_conversion(piece, to).lost == 0) return;
+    require_lossless(examine_file(file, transposed, to), file.rows() * file.cols(), to, natural,
+                     what);
   };
   return out;
 }

@@ -62,7 +62,7 @@ void finish_rows(const Plan& plan, const Array& sums, const Matrix& old, const M
 void read_block(const Source& source, const MatrixBlock& block, const Array& to) {
   if (!source.examine) return source.file->read(block, to);
   source.file->read_pieces(block, [&](const Array& piece, index_t row, index_t col) {
-    source.examine(piece, row, col);
+    source.examine(piece);
     const index_t first = (row - block.row) * to.row_stride() + (col - block.col) * to.col_stride();
     convert_into(piece, Array(to.dtype(), piece.shape(), to.strides(),
                               static_cast<std::byte*>(to.writable()) + first * size_of(to.dtype()),

@@ -13,7 +13,7 @@ namespace tessera::scale {
 /// An operand, and the check of each piece of it before its conversion.
 struct Source {
   const MatrixFile* file = nullptr;
-  std::function<void(const Array&, index_t, index_t)> examine = {};
+  std::function<void(const Array&)> examine = {};
 };
 
 /// Reads a block of a file into an array of its shape, after the check.

@@ -4,7 +4,6 @@ import math
 import os
 import random
 import resource
-import shutil
 import signal
 import struct
 import subprocess
@@ -185,9 +184,7 @@ class Multiply(harness.CommandTest):
         for fortran in (False, True):
             stored = values if not fortran else [values[i * n + j] for j in range(n) for i in range(m)]
             harness.write_npy(self.path("x.npy"), stored, (m, n), "f64", fortran)
-            # Another file: of a file times itself, blocks of rows are converted one by one.
-            shutil.copy(self.path("x.npy"), self.path("same.npy"))
-            self.fails(2, "multiply", "x.npy", "same.npy", "--transpose-b", "--dtype", "i32", "-o", "t.npy",
+            self.fails(2, "multiply", "x.npy", "x.npy", "--transpose-b", "--dtype", "i32", "-o", "t.npy",
                        says="3 of 630000 elements do not fit into i32, first (5,800) = 0.5")
 
     def test_alpha_and_beta_must_fit_the_type(self):

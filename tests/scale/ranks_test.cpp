@@ -306,7 +306,7 @@ TEST(Ranks, EndWhenOneOfThemFails) {
         const auto fail = [&] {
           if (transport.rank() == failing) throw Error(Category::file, "the disk is gone");
         };
-        if (reads) product.a.examine = [&](const Array&, index_t, index_t) { fail(); };
+        if (reads) product.a.examine = [&](const Array&) { fail(); };
         product.write = [&](const Array&, index_t, index_t) {};
         product.progress = [&](double) {
           if (!reads) fail();

@@ -116,7 +116,17 @@ TESSERA_ATOMIC(atomicDec, unsigned int, old == 0 || old > value ? value : old - 
 #undef TESSERA_ATOMIC
 #undef TESSERA_ATOMIC_1
 
-#define TESSERA_COMMUTES(name, expression)                                                \
+/// Updates that commute, where T is an integer: CUDA's name, libcu++'s, the new value.
+#define TESSERA_EACH_COMMUTING(EACH)              \
+  EACH(atomicAdd, add, old + value)               \
+  EACH(atomicSub, sub, old - value)               \
+  EACH(atomicMin, min, value < old ? value : old) \
+  EACH(atomicMax, max, old < value ? value : old) \
+  EACH(atomicAnd, and, old& value)                \
+  EACH(atomicOr, or, old | value)                 \
+  EACH(atomicXor, xor, old ^ value)
+
+#define TESSERA_COMMUTES(name, ignored, expression)                                       \
   template <class T, class V>                                                             \
   inline void name(T* address, V given, tessera::plain_cuda::Unused unused) {             \
     if constexpr (std::is_integral_v<T> && sizeof(T) >= 4) {                              \
@@ -127,13 +137,7 @@ TESSERA_ATOMIC(atomicDec, unsigned int, old == 0 || old > value ? value : old - 
       name(address, given, unused.place);                                                 \
     }                                                                                     \
   }
-TESSERA_COMMUTES(atomicAdd, old + value)
-TESSERA_COMMUTES(atomicSub, old - value)
-TESSERA_COMMUTES(atomicMin, value < old ? value : old)
-TESSERA_COMMUTES(atomicMax, old < value ? value : old)
-TESSERA_COMMUTES(atomicAnd, old& value)
-TESSERA_COMMUTES(atomicOr, old | value)
-TESSERA_COMMUTES(atomicXor, old ^ value)
+TESSERA_EACH_COMMUTING(TESSERA_COMMUTES)
 #undef TESSERA_COMMUTES
 
 #define TESSERA_COMPARE_1(name, T, scope)                                             \

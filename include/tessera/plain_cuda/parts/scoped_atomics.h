@@ -46,7 +46,7 @@ TESSERA_AT_CALL bool __nv_atomic_compare_exchange_n(T* address, T* expected,
   *expected = old;
   return false;
 }
-#define TESSERA_FETCH(name, expression)                                                            \
+#define TESSERA_FETCH(ignored, name, expression)                                                   \
   template <class T>                                                                               \
   inline T __nv_atomic_fetch_##name(T* address, std::type_identity_t<T> value, int order,          \
                                     TESSERA_SCOPE) {                                               \
@@ -54,12 +54,6 @@ TESSERA_AT_CALL bool __nv_atomic_compare_exchange_n(T* address, T* expected,
                                                place,                                              \
                                                [=](T old) { return static_cast<T>(expression); }); \
   }
-TESSERA_FETCH(add, old + value)
-TESSERA_FETCH(sub, old - value)
-TESSERA_FETCH(min, value < old ? value : old)
-TESSERA_FETCH(max, old < value ? value : old)
-TESSERA_FETCH(and, old& value)
-TESSERA_FETCH(or, old | value)
-TESSERA_FETCH(xor, old ^ value)
+TESSERA_EACH_COMMUTING(TESSERA_FETCH)
 #undef TESSERA_FETCH
 #undef TESSERA_SCOPE
