@@ -22,6 +22,7 @@
 
 #include "failure.hpp"
 #include "npy.hpp"
+#include "past_cache.hpp"
 #include "quiet_signals.hpp"
 #include "registry.hpp"
 #include "tessera/core/text.hpp"
@@ -129,15 +130,20 @@ int above_stderr(int descriptor) {
 }
 
 /// Writes at `offset`; a negative one means the current position of the descriptor.
-void write_all(int descriptor, index_t offset, const std::byte* bytes, std::size_t size,
-               const std::string& path) {
+void write_all(int descriptor, const io::PastCache& past_cache, index_t offset,
+               const std::byte* bytes, std::size_t size, const std::string& path) {
   const QuietSignals quiet;
+  const auto count = static_cast<index_t>(size);
+  const bool direct = offset >= 0 && io::may_pass_cache(bytes, offset, count);
   while (size > 0) {
     // Linux writes at most 2 GiB in one call.
     const std::size_t now = std::min<std::size_t>(size, 1u << 30);
-    const ssize_t done = uninterrupted([&] {
-      return offset < 0 ? ::write(descriptor, bytes, now) : pwrite(descriptor, bytes, now, offset);
-    });
+    const ssize_t done =
+        direct ? past_cache.write_some(descriptor, offset, bytes, static_cast<index_t>(size))
+               : uninterrupted([&] {
+                   return offset < 0 ? ::write(descriptor, bytes, now)
+                                     : pwrite(descriptor, bytes, now, offset);
+                 });
     if (done < 0) fail(path, "writing", errno);
     if (offset >= 0) offset += done;
     bytes += done;
@@ -167,6 +173,7 @@ struct AtomicFile::State {
   Overwrite overwrite = Overwrite::refuse;
   Unfinished unfinished = Unfinished::remove;
   int descriptor = -1;
+  io::PastCache past_cache;
   pid_t process = getpid();
 
   ~State() {
@@ -308,6 +315,7 @@ AtomicFile AtomicFile::joined(std::string path, std::string_view tag) {
                 cat("cannot write ", shown_output(s.path),
                     ": the file that rank 0 has begun is not here (", errno_text(errno), ")"),
                 {}, {}, "choose a folder that all ranks share");
+  s.past_cache = io::PastCache(s.descriptor, O_WRONLY);
   return out;
 }
 
@@ -336,11 +344,12 @@ int AtomicFile::descriptor() const { return state_->descriptor; }
 bool AtomicFile::is_regular() const { return !state_->temporary.empty(); }
 
 void AtomicFile::write(const void* bytes, std::size_t size) {
-  write_all(state_->descriptor, -1, static_cast<const std::byte*>(bytes), size, state_->path);
+  write_all(state_->descriptor, {}, -1, static_cast<const std::byte*>(bytes), size, state_->path);
 }
 
 void AtomicFile::write_at(index_t offset, const void* bytes, std::size_t size) {
-  write_all(state_->descriptor, offset, static_cast<const std::byte*>(bytes), size, state_->path);
+  write_all(state_->descriptor, state_->past_cache, offset, static_cast<const std::byte*>(bytes),
+            size, state_->path);
 }
 
 void AtomicFile::reserve(index_t size) {
@@ -359,6 +368,7 @@ void AtomicFile::reserve(index_t size) {
     code = posix_fallocate(state_->descriptor, 0, size);
   } while (code == EINTR);
   if (code != 0) fail(state_->path, cat("reserving ", bytes_text(size)), code);
+  if (size >= io::kLongTransfer) state_->past_cache = io::PastCache(state_->descriptor, O_WRONLY);
 }
 
 std::string AtomicFile::tag() const {

@@ -10,6 +10,7 @@
 #include "checksum.hpp"
 #include "failure.hpp"
 #include "npy.hpp"
+#include "past_cache.hpp"
 #include "tessera/core/text.hpp"
 #include "uninterrupted.hpp"
 
@@ -36,6 +37,10 @@ BlockOutput::BlockOutput(std::string path, DType dtype, index_t rows, index_t co
 BlockOutput BlockOutput::joined(std::string path, std::string_view tag, DType dtype, index_t rows,
                                 index_t cols) {
   return {AtomicFile::joined(std::move(path), tag), dtype, rows, cols};
+}
+
+index_t BlockOutput::place_in_page(index_t row, index_t col) const {
+  return (offset_ + (row * cols_ + col) * size_) % io::kPage;
 }
 
 void BlockOutput::write(const Array& block, index_t row, index_t col) {

@@ -18,6 +18,9 @@ class BlockOutput {
   static BlockOutput joined(std::string path, std::string_view tag, DType dtype, index_t rows,
                             index_t cols);
   std::string tag() const { return file_.tag(); }
+  /// The byte in a page of 4096 at which an element begins in the file. Whole rows in memory that
+  /// begin at the same place in a page are written without a copy.
+  index_t place_in_page(index_t row, index_t col) const;
   /// Writes a block whose first element is at (row, col); the elements of each of its rows are
   /// contiguous.
   void write(const Array& block, index_t row, index_t col);

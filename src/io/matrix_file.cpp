@@ -17,6 +17,7 @@
 #include "failure.hpp"
 #include "formats.hpp"
 #include "npy.hpp"
+#include "past_cache.hpp"
 #include "tessera/core/text.hpp"
 #include "uninterrupted.hpp"
 
@@ -28,7 +29,11 @@ namespace {
 constexpr index_t kStagingBytes = 1 << 20;
 /// Linux reads at most 2 GiB in one call.
 constexpr index_t kMostAtOnce = 1 << 30;
-constexpr index_t kPage = 4096;
+/// Of short pieces of lines, so many bytes are requested ahead of reading them; where slices follow
+/// each other along the same lines, a window of each, of all lines together not more than a small
+/// part of the page cache.
+constexpr index_t kAhead = index_t{4} << 20, kWindow = index_t{1} << 16,
+                  kWindows = index_t{128} << 20;
 
 /// The name of a part of the file in messages.
 [[noreturn]] void fail_reading(const std::string& path, int code) {
@@ -42,6 +47,7 @@ constexpr index_t kPage = 4096;
 struct MatrixFile::State {
   std::string path;
   int descriptor = -1;
+  io::PastCache past_cache;
   DType dtype = DType::f32;
   bool swapped = false;
   index_t offset = 0;  ///< of the first element
@@ -52,6 +58,7 @@ struct MatrixFile::State {
   Array in_memory;
   std::string identity;
   mutable std::atomic<index_t> bytes_read{0};
+  mutable std::atomic<index_t> last_line{-1}, last_window{0};  ///< of the last short pieces
 
   ~State() {
     if (descriptor >= 0) close(descriptor);
@@ -60,10 +67,13 @@ struct MatrixFile::State {
   void read_at(index_t at, void* to, index_t bytes) const {
     auto* next = static_cast<std::byte*>(to);
     bytes_read.fetch_add(bytes, std::memory_order_relaxed);
+    const bool direct = io::may_pass_cache(to, at, bytes);
     while (bytes > 0) {
-      const ssize_t got = io::uninterrupted([&] {
-        return pread(descriptor, next, static_cast<std::size_t>(std::min(bytes, kMostAtOnce)), at);
-      });
+      const ssize_t got =
+          direct ? past_cache.read_some(descriptor, at, next, bytes) : io::uninterrupted([&] {
+            const index_t now = std::min(bytes, kMostAtOnce);
+            return pread(descriptor, next, static_cast<std::size_t>(now), at);
+          });
       if (got <= 0) fail_reading(path, got == 0 ? 0 : errno);
       next += got, at += got, bytes -= got;
     }
@@ -72,13 +82,44 @@ struct MatrixFile::State {
   /// In the file: lines of `inner` contiguous elements, line after line.
   index_t inner() const { return in_rows ? cols : rows; }
 
+  /// The place in the file of element `first` of a line.
+  index_t place(index_t line, index_t first) const {
+    return offset + (line * inner() + first) * size_of(dtype);
+  }
+
+  /// The end of the window that `at`, a place in a line, is in. Windows of different lines end at
+  /// different places, so that each slice enters some.
+  index_t window_end(index_t line, index_t at, index_t window) const {
+    const index_t shift = line * io::kPage % window, end = place(line + 1, 0);
+    return std::min((at + shift + window) / window * window - shift, end);
+  }
+
+  /// Requests `bytes` from element `first` of a line on, and what follows in the same window,
+  /// unless the window was requested with what precedes.
+  void will_need(index_t line, index_t first, index_t bytes, index_t window,
+                 bool is_entered) const {
+    const index_t begin = place(line, first), end = window_end(line, begin + bytes - 1, window);
+    if (is_entered && bytes < io::kPage && window_end(line, begin - 1, window) == end) return;
+    (void)posix_fadvise(descriptor, begin, end - begin, POSIX_FADV_WILLNEED);
+  }
+
   /// Reads elements [first, first + count) of lines [line, line + lines) contiguously to `to`.
   void read_lines(index_t line, index_t lines, index_t first, index_t count, void* to) const {
-    const index_t size = size_of(dtype);
-    const auto place = [&](index_t l) { return offset + (l * inner() + first) * size; };
-    if (count == inner() || lines == 1) return read_at(place(line), to, lines * count * size);
-    for (index_t l = 0; l < lines; ++l)
-      read_at(place(line + l), static_cast<std::byte*>(to) + l * count * size, count * size);
+    const index_t bytes = count * size_of(dtype);
+    if (count == inner() || lines == 1) return read_at(place(line, first), to, lines * bytes);
+    const bool goes_on = last_line.exchange(line, std::memory_order_relaxed) == line && first > 0;
+    const index_t window =
+        goes_on ? std::clamp(kWindows / lines, io::kPage, kWindow) / io::kPage * io::kPage
+                : io::kPage;
+    const bool is_entered =
+        last_window.exchange(window, std::memory_order_relaxed) == window && goes_on;
+    const index_t ahead = std::max<index_t>(1, kAhead / bytes);
+    const bool is_short = bytes < io::kLongTransfer;
+    for (index_t l = 0, wanted = 0; l < lines; ++l) {
+      for (; is_short && wanted < std::min(l + ahead, lines); ++wanted)
+        will_need(line + wanted, first, bytes, window, is_entered);
+      read_at(place(line + l, first), static_cast<std::byte*>(to) + l * bytes, bytes);
+    }
   }
 
   /// Converts elements to the program's type and byte order.
@@ -139,8 +180,9 @@ void MatrixFile::State::open_sliced(const std::string& name, const ReadOptions& 
 
 void MatrixFile::State::identify(const struct stat& info) {
   std::uint64_t sum = io::kNoChecksum;
-  std::byte page[kPage];
-  for (const index_t at : {index_t{0}, info.st_size / 2 / kPage * kPage, info.st_size - kPage}) {
+  std::byte page[io::kPage];
+  for (const index_t at :
+       {index_t{0}, info.st_size / 2 / io::kPage * io::kPage, info.st_size - io::kPage}) {
     const ssize_t got = io::uninterrupted(
         [&] { return pread(descriptor, page, sizeof page, std::max<index_t>(0, at)); });
     if (got > 0) sum = io::checksum(page, static_cast<std::size_t>(got), sum);
@@ -162,6 +204,7 @@ MatrixFile::MatrixFile(const std::string& name, const ReadOptions& options) : st
     const bool sliced = format == Format::safetensors || (format == Format::npy && member.empty());
     if (fstat(s.descriptor, &info) == 0) s.identify(info);
     if (sliced) {
+      if (info.st_size >= io::kLongTransfer) s.past_cache = io::PastCache(s.descriptor, O_RDONLY);
       s.open_sliced(location.path, options, member, format, info.st_size);
       return;
     }
@@ -248,6 +291,12 @@ void MatrixFile::read_pieces(
              line);
     }
   }
+}
+
+index_t MatrixFile::place_in_page(const MatrixBlock& block) const {
+  const State& s = *state_;
+  const index_t at = s.in_rows ? s.place(block.row, block.col) : s.place(block.col, block.row);
+  return is_sliced() && at % size_of(s.dtype) == 0 ? at % io::kPage : 0;
 }
 
 void MatrixFile::read(const MatrixBlock& block, const Array& to) const {

@@ -52,6 +52,9 @@ class MatrixFile {
   /// does. Several threads may read at once. Throws Error(file) if the file is too short or
   /// unreadable.
   void read(const MatrixBlock& block, const Array& to) const;
+  /// The byte in a page of 4096 at which a block begins in the file. Memory of the same type and
+  /// order that begins at the same place in a page receives long blocks without a copy.
+  index_t place_in_page(const MatrixBlock& block) const;
   /// Reads a block without conversion, in pieces: calls took(piece, row, col) with arrays of the
   /// file's type, where (row, col) is the position of their first element.
   void read_pieces(const MatrixBlock& block,

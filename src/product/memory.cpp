@@ -79,6 +79,7 @@ class Output {
       blocks_->write(part, row, col);
       if (journal_) checksum_ = checksum_of(part, checksum_);
     };
+    product.place = [this](index_t row, index_t col) { return blocks_->place_in_page(row, col); };
     product.is_finished = [this](index_t n) { return finished_[static_cast<std::size_t>(n)]; };
     product.finished = [this](index_t n) {
       if (journal_) journal_->add(n, std::exchange(checksum_, io::kNoChecksum));

@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "base/cache_folder.hpp"
+#include "io/past_cache.hpp"
 #include "process/clock.hpp"
 #include "tessera/io/array.hpp"
 #include "tessera/matmul/matmul.hpp"
@@ -22,7 +24,7 @@ namespace {
 
 /// Speeds that most clusters and disks reach.
 constexpr scale::Speeds kAssumed{0, 2.5e9, 1e-6, 1.5e9, 1.5e9};
-constexpr index_t kPiece = 1 << 20;
+constexpr index_t kPiece = 8 << 20;
 constexpr double kPatience = 0.1;  // seconds for each measurement
 
 class Descriptor {
@@ -39,39 +41,44 @@ class Descriptor {
   int number_;
 };
 
+/// Memory for a transfer past the page cache, which the system has given already.
+Array touched_buffer() {
+  const Array out = make_array(DType::u8, {kPiece});
+  std::memset(out.writable(), 'x', kPiece);
+  return out;
+}
+
 double reading_of(const std::string& path, int turn) {
-  constexpr index_t kFewest = 8, kPieces = 64;
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info {};
   if (file.number() < 0 || fstat(file.number(), &info) != 0 || !S_ISREG(info.st_mode)) return 0;
   const index_t pieces = info.st_size / kPiece;
-  if (pieces < kFewest) return 0;
-  std::vector<char> buffer(kPiece);
-  const index_t step = std::max<index_t>(1, pieces / kPieces);
+  if (pieces < 1) return 0;
+  const io::PastCache past_cache(file.number(), O_RDONLY);
+  const Array buffer = touched_buffer();
   const auto start = process::Clock::now();
   double bytes = 0;
-  for (index_t n = 0; n < std::min(pieces, kPieces); ++n) {
-    // In an order that no read-ahead follows.
-    const index_t at = (n * 37 % std::min(pieces, kPieces) * step + turn) % pieces;
-    const ssize_t got = pread(file.number(), buffer.data(), buffer.size(), at * kPiece);
+  for (index_t n = 0; n < pieces && process::seconds_since(start) < kPatience; ++n) {
+    const index_t at = (n + turn) % pieces * kPiece;
+    const ssize_t got = past_cache.read_some(file.number(), at, buffer.writable(), kPiece);
     if (got <= 0) return 0;
     bytes += static_cast<double>(got);
-    if (process::seconds_since(start) > kPatience) break;
   }
   return bytes / std::max(1e-9, process::seconds_since(start));
 }
 
 double writing_beside(const std::string& path) {
-  constexpr index_t kPieces = 64;
+  constexpr index_t kPieces = 16;
   const std::string folder = std::filesystem::path(path).parent_path().string();
   const Descriptor file(
-      open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
-  if (file.number() < 0) return 0;
-  const std::vector<char> buffer(kPiece, 'x');
+      open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (file.number() < 0 || posix_fallocate(file.number(), 0, kPieces * kPiece) != 0) return 0;
+  const io::PastCache past_cache(file.number(), O_WRONLY);
+  const Array buffer = touched_buffer();
   const auto start = process::Clock::now();
   double bytes = 0;
   for (index_t n = 0; n < kPieces && process::seconds_since(start) < kPatience; ++n) {
-    const ssize_t put = write(file.number(), buffer.data(), buffer.size());
+    const ssize_t put = past_cache.write_some(file.number(), n * kPiece, buffer.data(), kPiece);
     if (put <= 0) return 0;
     bytes += static_cast<double>(put);
   }

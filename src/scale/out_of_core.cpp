@@ -1,7 +1,9 @@
-// The loops of a schedule, and the reader that stays one slice ahead of them.
+// The loops of a schedule, the reader that stays one slice ahead of them, and the writer that
+// follows.
 #include "out_of_core.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -42,22 +44,17 @@ class Runner {
         a_(product.types.in_a, s_.resident == Resident::rows_of_a ? 1 : 2, s_.block_m * s_.depth),
         b_(product.types.in_b, s_.resident == Resident::columns_of_b ? 1 : 2,
            s_.block_n * s_.depth),
-        sums_(make_array(product.types.sum, {s_.block_m * s_.block_n})) {}
+        sums_(product.types.sum, s_.buffers_of_sums(), s_.block_m * s_.block_n) {}
 
   void run() {
-    std::thread reader([this] { read_all(); });
-    try {
+    std::thread reader, writer;
+    guarded([&] {
+      reader = std::thread([this] { guarded([this] { read_all(); }); });
+      writer = std::thread([this] { guarded([this] { write_all(); }); });
       multiply_all();
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (!error_) error_ = std::current_exception();
-    }
-    {
-      const std::lock_guard lock(mutex_);
-      stopped_ = true;
-    }
-    changed_.notify_all();
-    reader.join();
+    });
+    for (std::thread* const thread : {&reader, &writer})
+      if (thread->joinable()) thread->join();
     if (error_) std::rethrow_exception(error_);
   }
 
@@ -65,11 +62,51 @@ class Runner {
   index_t rows(index_t i) const { return std::min(s_.block_m, s_.shape.M - i * s_.block_m); }
   index_t cols(index_t j) const { return std::min(s_.block_n, s_.shape.N - j * s_.block_n); }
   index_t depth(index_t k) const { return std::min(s_.depth, s_.shape.K - k * s_.depth); }
+  MatrixBlock block_a(const Step& t) const {
+    return {t.i * s_.block_m, t.k * s_.depth, rows(t.i), depth(t.k)};
+  }
+  MatrixBlock block_b(const Step& t) const {
+    return {t.k * s_.depth, t.j * s_.block_n, depth(t.k), cols(t.j)};
+  }
+  static Array matrix_of(const MatrixFile& file, const MatrixBlock& block, const Array& slot) {
+    const index_t place = file.dtype() == slot.dtype() ? file.place_in_page(block) : 0;
+    return matrix_in(slot, file.order(), block.rows, block.cols, place);
+  }
   Array matrix_a(const Step& t, index_t load) const {
-    return matrix_in(a_.slot(load), p_.a.file->order(), rows(t.i), depth(t.k));
+    return matrix_of(*p_.a.file, block_a(t), a_.slot(load));
   }
   Array matrix_b(const Step& t, index_t load) const {
-    return matrix_in(b_.slot(load), p_.b.file->order(), depth(t.k), cols(t.j));
+    return matrix_of(*p_.b.file, block_b(t), b_.slot(load));
+  }
+
+  /// Runs the work of a thread; an error ends the others.
+  template <class Work>
+  void guarded(const Work& work) {
+    try {
+      work();
+    } catch (...) {
+      change([&] {
+        if (!error_) error_ = std::current_exception();
+        stopped_ = true;
+      });
+    }
+  }
+
+  template <class Change>
+  void change(const Change& apply) {
+    {
+      const std::lock_guard lock(mutex_);
+      apply();
+    }
+    changed_.notify_all();
+  }
+
+  /// False if the work has ended with an error.
+  template <class Condition>
+  bool wait_for(const Condition& holds) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return stopped_ || holds(); });
+    return !stopped_;
   }
 
   // ---- the reader ------------------------------------------------------------------------------
@@ -77,68 +114,48 @@ class Runner {
   /// Waits for a free buffer and fills it; false if the work has ended.
   template <class Fill>
   bool load(Slots& slots, const Fill& fill) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return stopped_ || !slots.is_full(); });
-    if (stopped_) return false;
-    const index_t load = slots.filled;
-    lock.unlock();
-    fill(load);
-    lock.lock();
-    ++slots.filled;
-    lock.unlock();
-    changed_.notify_all();
+    if (!wait_for([&] { return !slots.is_full(); })) return false;
+    fill(slots.filled);
+    change([&] { ++slots.filled; });
     return true;
   }
 
   void read_all() {
-    try {
-      for (index_t n = 0; n < steps_.count(); ++n) {
-        const Step t = steps_.at(n);
-        const auto fill_a = [&](index_t load) {
-          read_block(p_.a, {t.i * s_.block_m, t.k * s_.depth, rows(t.i), depth(t.k)},
-                     matrix_a(t, load));
-        };
-        const auto fill_b = [&](index_t load) {
-          read_block(p_.b, {t.k * s_.depth, t.j * s_.block_n, depth(t.k), cols(t.j)},
-                     matrix_b(t, load));
-        };
-        if (t.loads_a && !load(a_, fill_a)) return;
-        if (t.loads_b && !load(b_, fill_b)) return;
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (!error_) error_ = std::current_exception();
-      stopped_ = true;
+    for (index_t n = 0; n < steps_.count(); ++n) {
+      const Step t = steps_.at(n);
+      const auto fill_a = [&](index_t load) { read_block(p_.a, block_a(t), matrix_a(t, load)); };
+      const auto fill_b = [&](index_t load) { read_block(p_.b, block_b(t), matrix_b(t, load)); };
+      if (t.loads_a && !load(a_, fill_a)) return;
+      if (t.loads_b && !load(b_, fill_b)) return;
     }
-    changed_.notify_all();
   }
 
   // ---- the arithmetic --------------------------------------------------------------------------
 
-  /// Releases what this step replaces and waits for what it loads; false if reading has failed.
+  /// Releases what this step replaces and waits for what it needs; false if the work has ended.
   bool take(const Step& t, index_t& now_a, index_t& now_b) {
-    std::unique_lock lock(mutex_);
-    if (t.loads_a) a_.released = now_a++;
-    if (t.loads_b) b_.released = now_b++;
-    changed_.notify_all();
-    changed_.wait(lock, [&] { return stopped_ || (a_.filled >= now_a && b_.filled >= now_b); });
-    return !stopped_;
+    change([&] {
+      if (t.loads_a) a_.released = now_a++;
+      if (t.loads_b) b_.released = now_b++;
+    });
+    return wait_for(
+        [&] { return a_.filled >= now_a && b_.filled >= now_b && !(t.first && sums_.is_full()); });
   }
 
   void multiply_all() {
-    index_t now_a = 0, now_b = 0;  // buffers taken so far
+    index_t now_a = 0, now_b = 0, block = 0;  // buffers taken so far, and the block of sums
     for (index_t n = 0; n < steps_.count(); ++n) {
       const Step t = steps_.at(n);
       if (!take(t, now_a, now_b)) return;
-      const Array A = matrix_a(t, now_a - 1), B = matrix_b(t, now_b - 1), sums = sums_of(t);
-      const Part block = c_of(s_, t.i, t.j);
+      const Array A = matrix_a(t, now_a - 1), B = matrix_b(t, now_b - 1), sums = sums_of(t, block);
+      const Part all = c_of(s_, t.i, t.j);
       for (const BlockPart& part : parts_of(s_, {t.i, t.j})) {
         const Part& c = part.computed;
         multiply_slice(p_.plan, window(A, 0, c.rows(), 0, A.cols()),
-                       window(B, 0, B.rows(), c.j0 - block.j0, c.cols()), in_block(sums, block, c),
+                       window(B, 0, B.rows(), c.j0 - all.j0, c.cols()), in_block(sums, all, c),
                        t.first ? Begin::at_zero : Begin::with_sums);
       }
-      if (t.last) finish(t), p_.finished(t.block);
+      if (t.last) change([&] { block = ++sums_.filled; });
       p_.progress(moved());
     }
   }
@@ -147,11 +164,26 @@ class Runner {
     const index_t read = p_.a.file->bytes_read() +
                          (p_.b.file != p_.a.file ? p_.b.file->bytes_read() : 0) +
                          (p_.c0.file != nullptr ? p_.c0.file->bytes_read() : 0);
-    return static_cast<double>(read) + written_;
+    return static_cast<double>(read + written_);
   }
 
-  Array sums_of(const Step& t) const {
-    return {p_.types.sum, {rows(t.i), cols(t.j)}, {cols(t.j), 1}, sums_.writable(), nullptr};
+  Array sums_of(const Step& t, index_t block) const {
+    const Part all = c_of(s_, t.i, t.j);
+    const index_t place = p_.types.sum == p_.types.out ? p_.place(all.i0, all.j0) : 0;
+    return matrix_in(sums_.slot(block), Order::c, all.rows(), all.cols(), place);
+  }
+
+  // ---- the writer ------------------------------------------------------------------------------
+
+  void write_all() {
+    for (index_t n = 0; n < steps_.count(); ++n) {
+      const Step t = steps_.at(n);
+      if (!t.last) continue;
+      if (!wait_for([&] { return sums_.filled > sums_.released; })) return;
+      finish(t);
+      p_.finished(t.block);
+      change([&] { ++sums_.released; });
+    }
   }
 
   void finish(const Step& t) {
@@ -159,8 +191,8 @@ class Runner {
     for (const BlockPart& part : parts_of(s_, {t.i, t.j})) {
       const Part &c = part.computed, &m = part.mirror;
       const index_t elements = c.rows() * c.cols() + (m.is_empty() ? 0 : m.rows() * m.cols());
-      written_ += static_cast<double>(elements * size_of(p_.types.out));
-      const Array sums = in_block(sums_of(t), block, c);
+      written_ += elements * size_of(p_.types.out);
+      const Array sums = in_block(sums_of(t, sums_.released), block, c);
       finish_block(p_.plan, p_.types, p_.c0, sums, c.i0, c.j0, p_.write);
       if (!m.is_empty()) finish_mirror(transposed(window(sums, 0, m.cols(), 0, m.rows())), m);
     }
@@ -186,9 +218,8 @@ class Runner {
   const OutOfCore& p_;
   const Schedule& s_;
   const Steps steps_;
-  Slots a_, b_;
-  Array sums_;
-  double written_ = 0;
+  Slots a_, b_, sums_;
+  std::atomic<index_t> written_{0};
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stopped_ = false;

@@ -204,21 +204,26 @@ ScalePlan::Time forecast(const ScalePlan& plan) {
       out.network = std::max(out.network, rank.received / speeds.network +
                                               real(rank.messages) * speeds.message_seconds);
   }
-  // The first slice is read before any arithmetic. Finished blocks are written between products,
-  // and at the end all that has not reached the disk.
-  double reading = 0, first = 0;
-  if (speeds.disk > 0) {
-    reading = plan.read / r.ranks / speeds.disk;
-    const double writing =
-        plan.written / r.ranks / (speeds.writing > 0 ? speeds.writing : speeds.disk);
-    out.disk = reading + writing;
-    const Schedule& s = plan.schedule;
-    const double slice = real(s.depth) * (real(s.block_m) * size_of(r.types.a) +
-                                          real(s.block_n) * size_of(r.types.b));
-    first = std::min(slice / speeds.disk, reading);
+  if (speeds.disk <= 0) {
+    out.total = std::max(out.arithmetic, out.network);
+    return out;
   }
-  const double longest = std::max({out.arithmetic, out.network, reading});
-  out.total = longest + (longest == reading ? 0 : first) + out.disk - reading;
+  const double reading = plan.read / r.ranks / speeds.disk;
+  const double writing =
+      plan.written / r.ranks / (speeds.writing > 0 ? speeds.writing : speeds.disk);
+  out.disk = reading + writing;
+  const Schedule& s = plan.schedule;
+  const double slice =
+      real(s.depth) * (real(s.block_m) * size_of(r.types.a) + real(s.block_n) * size_of(r.types.b));
+  const double first = std::min(slice / speeds.disk, reading);
+  // The first slice is read before any arithmetic, and the last block is written after it. Other
+  // blocks are written during the arithmetic if there are two buffers for their sums.
+  const bool overlaps = r.ranks == 1 && s.buffers_of_sums() > 1;
+  const double last =
+      overlaps ? writing / real(std::max<index_t>(1, s.blocks_down() * s.blocks_across()))
+               : writing;
+  const double computing = std::max(out.arithmetic, out.network);
+  out.total = std::max({computing + first + last, reading + last, overlaps ? out.disk : 0});
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <tuple>
 
 #include "depth_unit.hpp"
 #include "real.hpp"
@@ -16,7 +17,8 @@ namespace tessera::scale {
 
 namespace {
 
-/// A slice needs two buffers, so that one is read while the other is multiplied.
+/// A slice needs two buffers, so that one is read while the other is multiplied. So do the sums of
+/// a panel, of which one is written.
 constexpr index_t kBuffers = 2;
 /// The least depth of slices, if a sixteenth of the side of a tile of sums allows it: short pieces
 /// of rows are slow to read.
@@ -49,9 +51,11 @@ class Search {
     std::optional<Schedule> out;
     const auto take = [&](const std::optional<Schedule>& found) {
       if (!found) return;
-      const bool same = out && found->moved() == out->moved();
-      if (!out || found->moved() < out->moved() || (same && found->memory < out->memory))
-        out = found;
+      // Whole rows of C are contiguous in its file.
+      const auto rank = [](const Schedule& s) {
+        return std::tuple(s.moved(), s.blocks_across() > 1, s.memory);
+      };
+      if (!out || rank(*found) < rank(*out)) out = found;
     };
     take(panel(Resident::rows_of_a));
     if (!request_.symmetric) take(panel(Resident::columns_of_b));
@@ -72,19 +76,19 @@ class Search {
   index_t least_depth() const { return std::min(std::max<index_t>(K_, 1), kDepthUnit); }
 
   /// Bytes of all buffers; 2^62 for all larger sums.
-  index_t bytes(index_t buffers_a, index_t buffers_b, index_t block_m, index_t block_n,
-                index_t depth) const {
+  index_t bytes(index_t buffers_a, index_t buffers_b, index_t buffers_of_sums, index_t block_m,
+                index_t block_n, index_t depth) const {
     const double all = real(buffers_a * a_) * real(block_m) * real(depth) +
                        real(buffers_b * b_) * real(block_n) * real(depth) +
-                       real(sum_) * real(block_m) * real(block_n);
+                       real(buffers_of_sums * sum_) * real(block_m) * real(block_n);
     return static_cast<index_t>(std::min(all, 0x1p62));
   }
   index_t bytes_of_panel(Resident resident, index_t block_m, index_t block_n) const {
     const bool rows = resident == Resident::rows_of_a;
-    return bytes(rows ? 1 : kBuffers, rows ? kBuffers : 1, block_m, block_n, K_);
+    return bytes(rows ? 1 : kBuffers, rows ? kBuffers : 1, kBuffers, block_m, block_n, K_);
   }
   index_t bytes_of_tile(index_t block_m, index_t block_n, index_t depth) const {
-    return bytes(kBuffers, kBuffers, block_m, block_n, depth);
+    return bytes(kBuffers, kBuffers, 1, block_m, block_n, depth);
   }
 
   Schedule finished(Resident resident, index_t block_m, index_t block_n, index_t depth,

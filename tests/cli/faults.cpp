@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -274,6 +275,14 @@ ssize_t read(int file, void* to, std::size_t size) {
 ssize_t pread(int file, void* to, std::size_t size, off_t at) {
   return transfer(Kind::read, file, size,
                   [&](std::size_t n) { return syscall(SYS_pread64, file, to, n, at); });
+}
+
+ssize_t preadv2(int file, const iovec* to, int count, off_t at, int flags) {
+  const iovec first = count > 0 ? to[0] : iovec{};  // calls of ours have one part
+  return transfer(Kind::read, file, first.iov_len, [&](std::size_t n) {
+    const iovec part{first.iov_base, n};
+    return syscall(SYS_preadv2, file, &part, 1, at, 0, flags);
+  });
 }
 
 ssize_t recv(int socket, void* to, std::size_t size, int flags) {

@@ -116,6 +116,40 @@ class MultiplyInMemory(harness.CommandTest):
         if not harness.sanitized("address", "thread"):
             self.assertLess(used.ru_maxrss * 1024, budget + (64 << 20))
 
+    def test_long_transfers(self):
+        """Slices and blocks of more than a MiB go past the page cache, whether the files are in it or not, and faults too."""
+        def write(name, rows, cols):
+            self.path(name).write_bytes(harness.npy_header((rows, cols), "f32") + struct.pack(
+                f"<{rows * cols}f", *random.choices(range(-9, 10), k=rows * cols)))
+        write("a.npy", 3001, 411)
+        write("b.npy", 411, 1203)
+
+        def forget():
+            for name in ("a.npy", "b.npy"):
+                with open(self.path(name), "r+b") as file:
+                    os.fsync(file.fileno())
+                    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        for words in (("a.npy", "b.npy"), ("b.npy", "a.npy", "--transpose-a", "--transpose-b"), ("a.npy", "--gram")):
+            self.same_bits(("40MiB", "7MiB"), *words)
+            forget()
+            self.same_bits(("7MiB", "2MiB"), *words)
+        words = ("multiply", "a.npy", "b.npy", "--memory", "20MiB", "-q", "-o", "faulty.npy", "--force")
+        self.succeeds("multiply", "a.npy", "b.npy", "-o", "whole.npy", "--force")
+        faults = os.path.join(os.path.dirname(harness.COMMAND), "libfaults.so")
+        if harness.sanitized() or not os.path.exists(faults):
+            self.skipTest("no faults are injected")
+        for kind, files in (("read", "a.npy"), ("write", "faulty.npy")):
+            for at in (3, 6, 8):
+                fault = {"LD_PRELOAD": faults, "TESSERA_FAULT_FILES": files}
+                self.path("faulty.npy").unlink(missing_ok=True)
+                forget()
+                self.succeeds(*words, env={**fault, "TESSERA_FAULT": f"{kind}:{at}:short"})
+                self.assertEqual(self.path("faulty.npy").read_bytes(), self.path("whole.npy").read_bytes(), (kind, at))
+                self.path("faulty.npy").unlink()
+            self.fails(1 if kind == "write" else 3, *words, env={**fault, "TESSERA_FAULT": f"{kind}:4+:5"})
+            self.assertFalse(self.path("faulty.npy").exists())
+            self.no_leftovers()
+
     def test_refusals(self):
         self.random_npy("a.npy", 30, 30)
         for words in (("--verify",), ("--format", "npz"), ("--algorithm", "split_k"), ("--memory", "x")):

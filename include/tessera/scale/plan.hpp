@@ -61,6 +61,9 @@ struct Schedule {
   index_t slices() const { return depth > 0 ? (shape.K + depth - 1) / depth : 0; }
   double read() const { return read_a + read_b + read_c0; }
   double moved() const { return read() + written; }
+  /// Blocks of sums in memory: finished ones are written while the next are computed, unless a
+  /// block is as large as possible.
+  index_t buffers_of_sums() const { return resident == Resident::sums ? 1 : 2; }
   /// Columns of a symmetric C whose rows are computed down to the diagonal together.
   index_t strip() const;
   /// The part of the multiply-adds of a whole product that is computed.
