@@ -161,8 +161,9 @@ Explanation explain(const Report& report, const DeviceModel& device) {
                every = out.traffic.l1_bytes / device.dram_bytes_per_s * 1e6;
   out.resources.push_back(
       {"DRAM", std::min(once, every), std::max(once, every),
-       cat(si_text(out.traffic.compulsory_bytes), "B once, ", si_text(out.traffic.l1_bytes),
-           "B if no cache helps, at ", si_text(device.dram_bytes_per_s), "B/s")});
+       cat(once > 0 ? si_text(out.traffic.compulsory_bytes) + "B once, " : std::string(),
+           si_text(out.traffic.l1_bytes), "B if no cache helps, at ",
+           si_text(device.dram_bytes_per_s), "B/s")});
   out.busiest = longest(out.resources, &ResourceTime::least_us);
   out.busiest_uncached = longest(out.resources, &ResourceTime::most_us);
   out.verdict = verdict_of(out);

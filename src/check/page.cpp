@@ -127,10 +127,13 @@ std::string key_numbers(const Subject& subject) {
                to_string(e.occupancy.limit), " (", registers_text(subject.report, *e.device), ")"));
   if (c.flops + c.mma_flops == 0)
     out += card("intensity", "unknown", "no fma() and no matrix instruction was seen");
-  else
+  else if (e.traffic.compulsory_bytes > 0)
     out += card("intensity", cat(number_text(e.roofline.compulsory), " flop/B"),
                 cat("compulsory; at L1 ", number_text(e.roofline.l1), ", ridge ",
                     number_text(e.roofline.ridge)));
+  else
+    out += card("intensity", cat(number_text(e.roofline.l1), " flop/B"),
+                cat("at L1; ridge ", number_text(e.roofline.ridge)));
   return out + "</div>\n";
 }
 

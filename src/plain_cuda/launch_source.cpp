@@ -75,10 +75,11 @@ class LaunchReader {
     const bool is_sized = !extents_used().empty();
     const bool is_hidden = is_sized && (t_.is(0, "m") || t_.is(0, "n") || t_.is(0, "k"));
     return cat(
-        "#define main tessera_main_of_file\n#pragma GCC diagnostic push\n"
+        // First: the file's macros are not for it.
+        "#include \"parts/asked_launch.h\"\n#define main tessera_main_of_file\n#pragma GCC "
+        "diagnostic push\n"
         "#pragma GCC diagnostic ignored \"-Wreturn-type\"\n#include ",
-        quoted_text(file.string()),
-        "\n#pragma GCC diagnostic pop\n#undef main\n#include \"parts/asked_launch.h\"\n",
+        quoted_text(file.string()), "\n#pragma GCC diagnostic pop\n#undef main\n",
         "#line 1 \"--launch\"\nextern \"C\" const char tessera_asked_launch[] = ",
         quoted_text(t_.text), ";\nint main() {\n", is_sized ? extents() : std::string(),
         "for (int round = 0; ::tessera::plain_cuda::begin_asked_launch(round); ++round) { ", arrays,

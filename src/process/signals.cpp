@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -25,8 +26,10 @@ std::atomic<const char* (*)() noexcept> culprit{nullptr};
 
 std::atomic<bool> noting{false};  // note signals instead of ending the process?
 std::atomic<int> noted{0};        // the noted signal
-std::atomic<bool> ending{false};  // drawing is over
-std::atomic<int> drawing{0};      // the number of threads that draw now
+std::atomic<std::int64_t> noted_at{0};
+constexpr std::int64_t kSameMs = 200;  // timeout(1) sends each signal twice: that is one
+std::atomic<bool> ending{false};       // drawing is over
+std::atomic<int> drawing{0};           // the number of threads that draw now
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 void say(const char* text) {
@@ -39,11 +42,19 @@ void say(const char* text) {
   [[maybe_unused]] const auto written = write(2, line, size);
 }
 
+std::int64_t milliseconds_now() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1000000;
+}
+
 void end_by_signal(int number) {
   if (noting && noted == 0) {
+    noted_at = milliseconds_now();
     noted = number;
     return;
   }
+  if (noting && noted == number && milliseconds_now() - noted_at < kSameMs) return;
   ending = true;
   remove_temporaries();
   const timespec moment{0, 1000000};

@@ -62,6 +62,22 @@ int main() {
 """ + LAUNCH + "}\n")
         self.assertIn("could not check: the program ended with exit code 3 before it launched a kernel", out)
 
+    def test_a_program_that_does_nothing_was_not_checked(self):
+        out = self.check(4, "main.cu", main_cu=KERNEL + "int main(int count, char**) {\n  if (count < 2) exit(0);\n" + LAUNCH + "}\n")
+        self.assertIn("could not check: the program ended with exit code 0 before it launched a kernel", out)
+
+    def test_processes_that_a_program_forks(self):
+        head = "#include <sys/wait.h>\n#include <unistd.h>\n" + KERNEL
+        for first, child, then, why in (
+                ("", LAUNCH, "wait(nullptr);", "a process that the program forks allocates memory of the device at main.cu:"),
+                (LAUNCH, "one<<<1, 1>>>(nullptr);", "wait(nullptr);", "a process that the program forks launches one at main.cu:"),
+                (LAUNCH, "sleep(100);", "", "a process that the program forks outlives it: only the first process is checked")):
+            with self.subTest(why):
+                out = self.check(4, "main.cu", main_cu=f"{head}int main() {{\n{first}if (fork() == 0) {{\n{child}return 0; }}\n{then}\n}}\n")
+                self.assertIn("could not check: " + why, out)
+        self.check(0, "main.cu", main_cu=f"{head}int main() {{\n{LAUNCH}if (fork() == 0) return 3;\nint code;\nwait(&code);\n"
+                                         "return WEXITSTATUS(code) != 3;\n}\n")
+
     def refused(self, code, *files):
         run = subprocess.run([cases.options.build / "bin/tessera", "check", *files], cwd=self.folder, capture_output=True, text=True,
                              timeout=300)

@@ -198,7 +198,7 @@ int main() {
     def test_folders_of_killed_commands_go(self):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            (folder / "nothing.cu").write_text("int main() {}\n")
+            (folder / "nothing.cu").write_text("int main() { void* p; cudaMalloc(&p, 4); cudaFree(p); }\n")
             for each in "tessera-check-killed", "tessera-check-new", "others":
                 (folder / each).mkdir()
                 (folder / each / "program").touch()
@@ -309,7 +309,7 @@ int main() {
             (folder / "my headers").mkdir()
             (folder / "my headers/value.h").write_text("constexpr int kValue = 2;\n")
             (folder / "flags.cu").write_text("#include <value.h>\n#if W != 3 || T != 4 || LONG != 1\n#error macros\n#endif\n"
-                                             "int main() { return kValue - 2; }\n")
+                                             "int main() { void* p; cudaMalloc(&p, 4); return cudaFree(p) + kValue - 2; }\n")
             for words in (["-I", "my headers", "-D", "W=3", "-DT=4", "-DLONG"],
                           ["-Imy headers", "--cxxflags", "-D W=3 -DT=4 -D LONG -O3"]):
                 for command in "check", "cuda-run":

@@ -1,6 +1,8 @@
 // Cooperative groups: CUDA C++ Programming Guide, "Cooperative Groups". Blocks, tiles of a warp,
 // coalesced threads, clusters and grids.
 #pragma once
+#include "parts/letters_begin.h"
+// Up to letters_end.h a program's macros of one letter do not matter.
 
 #include <bit>
 #include <cstring>
@@ -388,3 +390,4 @@ inline auto invoke_one_broadcast(const Group& group, F&& f, A&&... arguments) {
 }
 
 }  // namespace cooperative_groups
+#include "parts/letters_end.h"

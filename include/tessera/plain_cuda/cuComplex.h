@@ -1,5 +1,7 @@
 // Complex numbers in C: cuComplex, cuDoubleComplex and their functions.
 #pragma once
+#include "parts/letters_begin.h"
+// Up to letters_end.h a program's macros of one letter do not matter.
 
 #include <cmath>
 
@@ -36,3 +38,4 @@ inline cuDoubleComplex cuComplexFloatToDouble(cuFloatComplex x) { return {x.x, x
 inline cuFloatComplex cuComplexDoubleToFloat(cuDoubleComplex x) {
   return {static_cast<float>(x.x), static_cast<float>(x.y)};
 }
+#include "parts/letters_end.h"

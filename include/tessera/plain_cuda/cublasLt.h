@@ -2,6 +2,8 @@
 // There is one algorithm. Attributes and epilogues that are not here are not supported, as a call
 // says by its status.
 #pragma once
+#include "parts/letters_begin.h"
+// Up to letters_end.h a program's macros of one letter do not matter.
 
 #include <cstdint>
 #include <cstring>
@@ -198,3 +200,4 @@ inline cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc
         return CUBLAS_STATUS_SUCCESS;
       });
 }
+#include "parts/letters_end.h"

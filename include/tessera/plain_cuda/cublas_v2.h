@@ -1,6 +1,8 @@
 // cuBLAS: the handle and the matrix products, which run as kernels under the checker. Of its other
 // functions the compiler names the one that a program calls.
 #pragma once
+#include "parts/letters_begin.h"
+// Up to letters_end.h a program's macros of one letter do not matter.
 
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
@@ -87,3 +89,4 @@ inline const char* cublasGetStatusString(cublasStatus_t status) {
 }
 
 #include "parts/blas_products.h"
+#include "parts/letters_end.h"

@@ -1,5 +1,7 @@
 // bfloat16: CUDA Math API, "Bfloat16 Precision Intrinsics". All results are rounded correctly.
 #pragma once
+#include "parts/letters_begin.h"
+// Up to letters_end.h a program's macros of one letter do not matter.
 
 #include "cuda_runtime.h"
 #include "parts/narrow.h"
@@ -43,3 +45,4 @@ inline __nv_bfloat162 make_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) { return 
 #undef TESSERA_RAW2
 #undef TESSERA_FORMAT
 #undef TESSERA_NAME
+#include "parts/letters_end.h"

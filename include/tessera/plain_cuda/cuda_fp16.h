@@ -1,5 +1,7 @@
 // Half precision: CUDA Math API, "Half Precision Intrinsics". All results are rounded correctly.
 #pragma once
+#include "parts/letters_begin.h"
+// Up to letters_end.h a program's macros of one letter do not matter.
 
 #include "cuda_runtime.h"
 #include "parts/narrow.h"
@@ -48,3 +50,4 @@ inline __half2 make_half2(__half x, __half y) { return {x, y}; }
 #undef TESSERA_RAW2
 #undef TESSERA_FORMAT
 #undef TESSERA_NAME
+#include "parts/letters_end.h"

@@ -1,6 +1,8 @@
 // 8-bit floating point: CUDA Math API, "FP8 Intrinsics". Formats: OCP 8-bit Floating Point
 // Specification. Conversions to them round to nearest even, from what is given, once.
 #pragma once
+#include "parts/letters_begin.h"
+// Up to letters_end.h a program's macros of one letter do not matter.
 
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
@@ -132,3 +134,4 @@ inline __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x,
 TESSERA_FP8(e4m3, __NV_E4M3)
 TESSERA_FP8(e5m2, __NV_E5M2)
 #undef TESSERA_FP8
+#include "parts/letters_end.h"

@@ -1,5 +1,7 @@
 // Asynchronous copies of one thread: CUDA C++ Programming Guide, "Pipeline Primitives Interface".
 #pragma once
+#include "parts/letters_begin.h"
+// Up to letters_end.h a program's macros of one letter do not matter.
 
 #include "cuda_runtime.h"
 #include "parts/async.h"
@@ -15,3 +17,4 @@ inline void __pipeline_commit(TESSERA_PLACE) { tessera::plain_cuda::commit_async
 inline void __pipeline_wait_prior(std::size_t pending, TESSERA_PLACE) {
   tessera::plain_cuda::wait_async(static_cast<int>(pending), place);
 }
+#include "parts/letters_end.h"

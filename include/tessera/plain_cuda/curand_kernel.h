@@ -2,6 +2,8 @@
 // that is mixed, Philox 4x32 of 10 rounds: Salmon et al., 2011); values differ from cuRAND's, their
 // distribution does not.
 #pragma once
+#include "parts/letters_begin.h"
+// Up to letters_end.h a program's macros of one letter do not matter.
 
 #include "cuda_runtime.h"
 
@@ -150,3 +152,4 @@ TESSERA_AT_CALL unsigned curand_poisson(State* state, double mean) {
     ++count;
   return count;
 }
+#include "parts/letters_end.h"

@@ -2,6 +2,8 @@
 // elements as PTX's mma instructions spread them. Products are exact, sums are rounded in the order
 // of k: a GPU's sums may differ in their last bits.
 #pragma once
+#include "parts/letters_begin.h"
+// Up to letters_end.h a program's macros of one letter do not matter.
 
 #include <algorithm>
 #include <cstring>
@@ -232,3 +234,4 @@ TESSERA_UNSEEN void mma_sync(fragment<accumulator, M, N, K, D>& d,
 }
 
 }  // namespace nvcuda::wmma
+#include "parts/letters_end.h"

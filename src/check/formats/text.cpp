@@ -94,9 +94,13 @@ std::string device_text(const Report& report, const DeviceModel& device) {
   const Traffic traffic = traffic_of(report);
   if (traffic.flops == 0 || report.summary.checked_blocks < report.summary.blocks) return out;
   const Roofline r = roofline(device, traffic, peak_of(report, device));
-  return out + cat("  flop per byte: ", fixed(r.compulsory, 2), " if every byte moves once, ",
-                   fixed(r.l1, 2), " at L1, ", fixed(r.dram_low, 2), " to ", fixed(r.dram_high, 2),
-                   " at DRAM; the ridge is at ", fixed(r.ridge, 2), "\n");
+  out += "  flop per byte: ";
+  // Which bytes a program in plain CUDA accesses is not known as a whole.
+  const bool knows_all = traffic.compulsory_bytes > 0;
+  if (knows_all) out += cat(fixed(r.compulsory, 2), " if every byte moves once, ");
+  out += cat(fixed(r.l1, 2), " at L1");
+  if (knows_all) out += cat(", ", fixed(r.dram_low, 2), " to ", fixed(r.dram_high, 2), " at DRAM");
+  return out + cat("; the ridge is at ", fixed(r.ridge, 2), "\n");
 }
 
 std::string launches_text(const Report& report) {

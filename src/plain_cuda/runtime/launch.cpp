@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "context.hpp"
+#include "forks.hpp"
 #include "graphs.hpp"
 #include "handles.hpp"
 #include "kernel_memory.hpp"
@@ -285,6 +286,7 @@ void run_kernel_body(const char* name, const LaunchBounds& bounds, const Cluster
   if (!how.is_set)
     throw Error(Category::kernel, cat("kernel ", name, " is called like a function"),
                 cat(name, "<<<grid, block>>>(...)"));
+  if (is_forked()) leave_forked(cat("launches ", name, " at ", place_text(how.place)));
   error_of_launch = require_stream(name, how.stream, how.place);
   if (error_of_launch != cudaSuccess || is_kept(how, name, bounds, declared, body)) return;
   if (!require_possible(name, bounds, how.place, how.grid, how.block, how.shared_bytes) ||

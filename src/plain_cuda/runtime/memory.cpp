@@ -9,6 +9,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "forks.hpp"
+#include "program.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
@@ -58,6 +60,7 @@ DeviceMemory::DeviceMemory() {
 
 void* DeviceMemory::allocate(std::size_t bytes, std::size_t element_bytes, MemoryKind kind,
                              Here here) {
+  if (is_forked()) leave_forked(cat("allocates memory of the device at ", place_text(here)));
   const std::size_t taken = std::max<std::size_t>(bytes, 1);
   if (used_ + taken > kTotal || next_ + taken + 2 * kGap > base_ + kBytes) return nullptr;
   const std::size_t pages = pages_of(taken);

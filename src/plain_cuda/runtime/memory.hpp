@@ -74,6 +74,8 @@ class DeviceMemory {
   std::size_t unwritten(std::uint64_t address, std::size_t bytes);
   /// Was memory allocated that the host may access as well?
   bool is_shared_with_host() const { return is_shared_with_host_; }
+  /// Was any memory allocated or added?
+  bool was_used() const { return !allocations_.empty(); }
   std::size_t used_bytes() const { return used_; }
   std::size_t total_bytes() const { return kTotal; }
   /// Those that are not freed, in the order of their addresses.

@@ -17,6 +17,7 @@
 
 #include "check/merge/reports.hpp"
 #include "crash.hpp"
+#include "forks.hpp"
 #include "memory.hpp"
 #include "tessera/check/device_model.hpp"
 #include "tessera/check/file.hpp"
@@ -89,8 +90,6 @@ class MainThread {
   int exit_code() const { return exit_code_; }
   const std::string& thrown() const { return thrown_; }
 
-  /// Is this another process, started by the program?
-  bool is_forked() const { return process_ != getpid(); }
   /// The program is over, and the calling thread stops.
   [[noreturn]] void leave(int code) {
     end(code);
@@ -109,6 +108,10 @@ class MainThread {
     } catch (const std::exception& error) {
       mine.thrown_ = error.what();
     }
+    if (is_forked()) {
+      std::fflush(nullptr);
+      _exit(code);
+    }
     mine.end(code);
     return nullptr;
   }
@@ -120,7 +123,6 @@ class MainThread {
     over_.notify_all();
   }
 
-  const pid_t process_ = getpid();
   std::mutex mutex_;
   std::condition_variable over_;
   bool is_over_ = false, takes_too_much_ = false;
@@ -144,10 +146,12 @@ check::Report run_main(const check::Options& options) {
   program.report.grid = {0, 0, 0};  // until a kernel is launched
   program.report.order = name(options.order);
   catch_crashes();
+  watch_forks();
   const std::int64_t room = memory_room();
   // A launch ends by itself at the time limit; the host's own work is abandoned.
   MainThread& main = main_thread();
   main.run(options.time_limit_s > 0 ? options.time_limit_s + 2 : 0, room);
+  if (const std::string why = why_forks_matter(); !why.empty()) program.leave_unknown(why);
   if (main.is_over()) program.end(main.exit_code(), main.thrown());
   else if (has_crashed()) program.end(crashed());
   const std::lock_guard lock(program.mutex);
@@ -281,8 +285,10 @@ void Program::leave() { main_thread().leave(0); }
 void Program::end(int code, const std::string& thrown) {
   check::Summary& summary = report.summary;
   if (summary.timed_out) return;
-  if (code != 0 && !summary.incomplete.empty()) return;  // the reason is known
-  if (code != 0 && thrown.empty() && volume(report.grid) == 0 && report.findings.empty()) {
+  const bool did_nothing = volume(report.grid) == 0 && report.findings.empty();
+  if ((code != 0 || did_nothing) && !summary.incomplete.empty()) return;  // the reason is known
+  if (did_nothing && thrown.empty() &&
+      (code != 0 || (!is_asked && !DeviceMemory::get().was_used()))) {
     summary.clean = false;
     summary.incomplete =
         cat("the program ended with exit code ", code,
@@ -342,7 +348,7 @@ void Program::find_leaks() {
 
 /// The exit() of the program's own files: the report is still to come.
 extern "C" void tessera_cuda_exit(int code) {
-  if (tessera::plain_cuda::main_thread().is_forked()) _exit(code);
+  if (tessera::plain_cuda::is_forked()) _exit(code);
   if (!tessera::plain_cuda::Program::get().is_checked || tessera::detail::recorder != nullptr)
     std::exit(code);
   tessera::plain_cuda::main_thread().leave(code);

@@ -1,9 +1,10 @@
 #include <cstdlib>
+#include <cstring>
 
 __global__ void twice(float* x, int n);
 
 int main(int count, char** words) {
-  if (count != 4) return 1;
+  if (count != 3 || std::strcmp(words[2], "of 16, with 'quotes'") != 0) return 1;
   const int n = std::atoi(words[1]);
   float* x = nullptr;
   if (cudaMalloc(&x, n * sizeof(float)) != cudaSuccess) return 1;

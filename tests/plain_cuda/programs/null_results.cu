@@ -18,5 +18,7 @@ int main() {
   if (cudaDeviceGetDefaultMemPool(nullptr, 0) != cudaErrorInvalidValue) return 12;
 #endif
   int version = 0;
+  if (void* memory; cudaMalloc(&memory, 4) != cudaSuccess || cudaFree(memory) != cudaSuccess)
+    return 13;
   return cudaRuntimeGetVersion(&version);
 }

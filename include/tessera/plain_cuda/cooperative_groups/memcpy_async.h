@@ -1,6 +1,8 @@
 // Copies by the threads of a group: CUDA C++ Programming Guide, "memcpy_async". They are
 // asynchronous where they lead from global to shared memory.
 #pragma once
+#include "../parts/letters_begin.h"
+// Up to letters_end.h a program's macros of one letter do not matter.
 
 #include "../cooperative_groups.h"
 #include "../parts/copy_pieces.h"
@@ -34,3 +36,4 @@ inline void wait(const Group& group, TESSERA_PLACE) {
 }
 
 }  // namespace cooperative_groups
+#include "../parts/letters_end.h"

@@ -1,5 +1,7 @@
 // Reductions of a group: CUDA C++ Programming Guide, "Collective Operations".
 #pragma once
+#include "../parts/letters_begin.h"
+// Up to letters_end.h a program's macros of one letter do not matter.
 
 #include "../cooperative_groups.h"
 
@@ -57,3 +59,4 @@ inline void reduce_update_async(const Group& group, A& atomic, T value, Operatio
 }
 
 }  // namespace cooperative_groups
+#include "../parts/letters_end.h"

@@ -1,5 +1,7 @@
 // Prefix sums of a group: CUDA C++ Programming Guide, "Collective Operations".
 #pragma once
+#include "../parts/letters_begin.h"
+// Up to letters_end.h a program's macros of one letter do not matter.
 
 #include "reduce.h"
 
@@ -32,3 +34,4 @@ inline T exclusive_scan(const Group& group, T value, TESSERA_PLACE) {
 }
 
 }  // namespace cooperative_groups
+#include "../parts/letters_end.h"
