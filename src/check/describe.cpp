@@ -108,7 +108,7 @@ std::string async_text(const Mistake& m, const std::string& who, const std::stri
     case Kind::mma_unordered: return cat(who, " ", m.detail);
     case Kind::gate_arrivals:
       if (m.is_exact) return m.detail;
-      return cat(who, " ", m.detail, ", which ", other, " opens at ", there);
+      return cat(who, " ", m.detail, " at ", here, ", which ", other, " opens at ", there, m.part);
     case Kind::gate_bytes:
       return cat(who, " expects other bytes at ", here, " than come, as from ", there, ": ",
                  m.detail);
@@ -322,8 +322,7 @@ constexpr std::array<std::string_view, kKindNames.size()> kHints = {
     "other threads have waited",
     "keep stage and phase in one Turn: next() once for each stage, phase for readers, before() "
     "for loaders",
-    "let the readers arrive(t, gate) after their last read (after wait_mma of products), and "
-    "wait for that before the copy",
+    "let the readers arrive(t, gate) after their last read, and wait for that before the copy",
     "",
     "wait_mma<0>(t) belongs between the product and this access",
     "let all four warps of a warpgroup start the same products in the same order, after the fence "
@@ -359,6 +358,9 @@ std::string hint_of(const Mistake& m) {
   if (m.kind == Kind::early_return && m.tensor == "warp")
     return "let all lanes that the mask names come there: move the call out of the branch or loop, "
            "or name those that come, by __ballot_sync() before it";
+  if (m.kind == Kind::stage_reused && m.product >= 0)
+    return "let the readers wait_mma<N>(t) until the product is done, then arrive(t, gate), and "
+           "wait for that before the copy";
   if (m.kind == Kind::race) return race_hint(m);
   if (m.kind == Kind::missing_async_fence)
     return cat("each thread that has stored calls ", fence_of(m),

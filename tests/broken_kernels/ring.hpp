@@ -34,6 +34,8 @@ enum class Flaw {
   no_fence,
   fence_behind_barrier,
   no_wait_mma,
+  never_waits_mma,
+  meets_too_late,
   mma_without_fence,
   warp_leaves_early,
   expects_clipped,
@@ -44,6 +46,7 @@ enum class Flaw {
   no_barrier_behind_open,
   no_publish,
   no_commit,
+  no_last_commit,
   no_wait_bulk_read,
   no_wait_bulk,
   reads_stored,
@@ -136,7 +139,7 @@ struct Ring {
         if (leads) arrive(t, s.free[turn.stage]);
         wait_mma<1>(t);
       } else {
-        wait_mma<1>(t);
+        if (!is(Flaw::never_waits_mma)) wait_mma<1>(t);
         const bool is_other = is(Flaw::arrive_at_other_stage);
         const bool each = is(Flaw::arrive_per_warp) && t.lane == 0;
         if ((k > 0 || is_other) && (leads || each))
@@ -145,7 +148,7 @@ struct Ring {
       before = turn.stage;
       if (!is(Flaw::reader_stays)) turn.next();
     }
-    if (!is(Flaw::no_wait_mma)) wait_mma<0>(t);
+    if (!is(Flaw::no_wait_mma) && !is(Flaw::never_waits_mma)) wait_mma<0>(t);
     const int group = t.warpgroup();
     Slice& slice = s.slices[group];
     for (int part = 0; part < 2; ++part) {
@@ -153,12 +156,12 @@ struct Ring {
       meet_group(t);
       put(t, acc, part, slice);
       if (!is(Flaw::no_fence) && !is(Flaw::fence_behind_barrier)) fence_async(t);
-      meet_group(t);
+      if (!is(Flaw::meets_too_late)) meet_group(t);
       if (is(Flaw::fence_behind_barrier)) fence_async(t);
       if (!leads) continue;
       const int col = is(Flaw::store_within_chunk) ? part * 8 - 2 : part * 8;
       store_bulk(t, slice, tile_from(slices, group * 64, col));  // at store
-      if (!is(Flaw::no_commit)) commit_bulk(t);
+      if (!is(Flaw::no_commit) && !(is(Flaw::no_last_commit) && part == 1)) commit_bulk(t);
     }
     if (!leads) return;
     if (is(Flaw::reads_stored)) C(64 * group, 0) = C(64 * group, 0);  // at read

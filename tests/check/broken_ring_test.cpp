@@ -56,10 +56,10 @@ const FlawCase kFlaws[] = {
     {"no_barrier_behind_open", Flaw::no_barrier_behind_open, Kind::gate_arrivals, "free_wait", "",
      Kind::mma_unordered},
     {"no_publish", Flaw::no_publish, Kind::gate_arrivals, "copy", "open"},
-    {"no_commit", Flaw::no_commit, Kind::source_overwritten, "put", "store",
-     Kind::store_never_awaited},
-    {"no_commit_at_the_end", Flaw::no_commit, Kind::store_never_awaited, "store", "",
-     Kind::source_overwritten},
+    {"never_waits_mma", Flaw::never_waits_mma, Kind::mma_not_awaited, "put", "product"},
+    {"meets_too_late", Flaw::meets_too_late, Kind::race, "put", "store"},
+    {"no_commit", Flaw::no_commit, Kind::source_overwritten, "put", "store"},
+    {"no_last_commit", Flaw::no_last_commit, Kind::store_never_awaited, "store", ""},
     {"no_wait_bulk_read", Flaw::no_wait_bulk_read, Kind::source_overwritten, "put", "store"},
     {"no_wait_bulk", Flaw::no_wait_bulk, Kind::store_never_awaited, "store", ""},
     {"reads_stored", Flaw::reads_stored, Kind::store_never_awaited, "read", "store"},
@@ -102,6 +102,13 @@ TEST_P(RingFlaw, IsFoundWithKindAndLinesInEveryOrder) {
   for (const auto order : kOrders) {
     const auto report = checked_ring(wanted.flaw, options_of(order, 3));
     bool found = false;
+    // Of a wrong phase both waits, for A and for B, are findings.
+    if (wanted.beside == wanted.kind) {
+      EXPECT_LE(report.summary.errors + report.summary.warnings,
+                wanted.kind == Kind::gate_phase ? 2 : 1)
+          << name(order) << "\n"
+          << text_of(report);
+    }
     for (const auto& each : report.findings) {
       EXPECT_TRUE(each.kind == wanted.kind || each.kind == wanted.beside ||
                   each.severity == check::Severity::note)
@@ -131,10 +138,26 @@ INSTANTIATE_TEST_SUITE_P(Flaws, RingFlaw, ::testing::ValuesIn(kFlaws),
 
 /// The wait is there; what is missing is the end of the group that it waits for.
 TEST(RingFlaws, AMissingCommitIsNamed) {
-  const auto report = checked_ring(Flaw::no_commit, options_of(ThreadOrder::forward, 0));
-  ASSERT_FALSE(report.findings.empty());
-  for (const auto& each : report.findings)
-    EXPECT_THAT(each.hint, ::testing::HasSubstr("commit_bulk(t)")) << text_of(report);
+  for (const Flaw flaw : {Flaw::no_commit, Flaw::no_last_commit}) {
+    const auto report = checked_ring(flaw, options_of(ThreadOrder::forward, 0));
+    ASSERT_FALSE(report.findings.empty());
+    for (const auto& each : report.findings)
+      EXPECT_THAT(each.hint, ::testing::HasSubstr("commit_bulk(t)")) << text_of(report);
+  }
+}
+
+/// Of a product for which no thread ever waits, the stage that it reads is not another finding; of
+/// one that is waited for after its stage is freed, it is.
+TEST(RingFlaws, AProductWithoutAWaitIsToldWithWhatItHolds) {
+  const auto hint_of = [](Flaw flaw) {
+    const auto found = checked_ring(flaw, options_of(ThreadOrder::forward, 0)).findings;
+    return found.empty() ? std::string() : found.front().hint;
+  };
+  EXPECT_THAT(hint_of(Flaw::never_waits_mma), ::testing::HasSubstr("arrive(t, gate)"));
+  EXPECT_THAT(hint_of(Flaw::no_wait_mma), ::testing::HasSubstr("and this access"));
+  EXPECT_THAT(hint_of(Flaw::arrive_before_wait_mma),
+              ::testing::AllOf(::testing::HasSubstr("wait_mma<N>(t) until the product is done"),
+                               ::testing::HasSubstr("then arrive(t, gate)")));
 }
 
 /// Gates and tiles have one name everywhere, with their index in an array.

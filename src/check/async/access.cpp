@@ -244,6 +244,7 @@ bool AsyncRules::stores(int thread, const BulkMove& move, Here here) {
   m.last_store = m.stores;
   m.last_store_here = here;
   m.last_source = {move.shared, static_cast<std::size_t>(bytes)};
+  m.store_times.resize(static_cast<std::size_t>(m.stores) + 1, now(thread));
   Trace trace = trace_of(thread, Access::load, here);
   trace.agent = agent_of(AgentKind::reader, thread);
   trace.time = static_cast<std::uint32_t>(m.stores);

@@ -112,6 +112,7 @@ Mistake AsyncRules::copied_over(const Trace& earlier, const Doer& copy) {
   name_blocks(out, here.rank, other.rank);
   out.detail = verb_of(earlier);
   out.at_start = is_early;
+  if (agent(earlier).kind == AgentKind::units) out.product = earlier.time;
   blame_wait(out, earlier, copy.trace);
   if (is_early) told_.push_back(earlier.site);
   return out;
@@ -123,6 +124,13 @@ bool AsyncRules::is_after_start(const Trace& write, const Trace& product) const 
   return agent(write).kind == AgentKind::thread && write.rank == rank_ &&
          write.thread / kWarpgroup == units.owner &&
          write.time >= judged_->since[nth(write.thread % kWarpgroup)];
+}
+
+bool AsyncRules::knows_start(const Doer& doer, const Trace& store) const {
+  const AsyncRules& there = block_at(store.rank);
+  if (doer.trace.rank == store.rank && doer.trace.thread == store.thread) return true;
+  return doer.before->covers(there.agent_of(store.thread),
+                             there.mine_[store.thread].store_times[store.time]);
 }
 
 Mistake AsyncRules::conflict_of(const Trace& earlier, const Doer& doer) {
@@ -137,7 +145,8 @@ Mistake AsyncRules::conflict_of(const Trace& earlier, const Doer& doer) {
     out.detail = verb_of(doer.trace);
     return out;
   };
-  if (theirs == AgentKind::reader || theirs == AgentKind::storer) {
+  const bool is_stored = theirs == AgentKind::reader || theirs == AgentKind::storer;
+  if (is_stored && knows_start(doer, earlier)) {
     Mistake out =
         of(theirs == AgentKind::reader ? Kind::source_overwritten : Kind::store_never_awaited);
     const Mine& storing = block_at(earlier.rank).mine_[earlier.thread];
@@ -179,15 +188,16 @@ void AsyncRules::report(Mistake mistake, int region, std::uint64_t offset) {
   recorder_.report(std::move(mistake), {region, 1, 0, offset, 0, 0});
 }
 
-void AsyncRules::report_gate(const Arrival& at, int number, bool at_start,
-                             const std::string& detail, const Arrival& other,
-                             const std::string& advice) {
+void AsyncRules::report_gate(const Arrival& at, int number, bool at_start, const char* verb,
+                             const std::string& problem, const std::string& advice) {
   Mistake mistake = recorder_.mistake_at(Kind::gate_arrivals, Memory::shared, at.here, at.thread);
-  mistake.other_here = other.here;
-  mistake.other_thread = other.thread;
-  name_blocks(mistake, at.rank, other.rank);
+  const Arrival& opened = gate(number).opened;
+  mistake.other_here = opened.here;
+  mistake.other_thread = opened.thread;
+  name_blocks(mistake, at.rank, opened.rank);
   mistake.tensor = cat("gate ", number);
-  mistake.detail = cat(detail, " ", mistake.tensor);
+  mistake.detail = cat(verb, " ", mistake.tensor);
+  mistake.part = problem;
   mistake.advice = advice;
   mistake.at_start = at_start;
   recorder_.add_mistake(std::move(mistake));
@@ -233,6 +243,7 @@ void AsyncRules::ends(int thread) {
   if (!m.sums.empty()) {
     Mistake mistake =
         recorder_.mistake_at(Kind::mma_not_awaited, Memory::local, m.sums.back().here, thread);
+    mistake.product = m.sums.front().group;
     mistake.advice = "wait_mma<0>(t) belongs between the product and the thread's end";
     recorder_.add_mistake(std::move(mistake));
   }

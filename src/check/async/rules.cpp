@@ -175,11 +175,11 @@ void AsyncRules::require_open(const AsyncRules& by, int thread, int number, bool
   const bool is_seen = is_own || by.clocks_[static_cast<std::size_t>(thread)].covers(
                                      agent_of(g.opened.thread), g.opened_time);
   if (is_seen && (g.is_published || (!by_copy && &by == this))) return;
-  const char* const detail = !is_seen  ? "uses before open_gate(), which nothing orders before it,"
-                             : by_copy ? "starts a copy, with no publish_gates() after "
-                                         "open_gate(), to"
-                                       : "arrives, with no publish_gates() after open_gate(), at";
-  report_gate({thread, here, by.rank_}, number, true, detail, g.opened,
+  report_gate({thread, here, by.rank_}, number, true,
+              !is_seen  ? "uses"
+              : by_copy ? "starts a copy to"
+                        : "arrives at",
+              !is_seen ? ": nothing orders the two" : " without a publish_gates(t) after that",
               is_seen || &by == this ? ""
                                      : "cluster_barrier(t) belongs between publish_gates(t) and "
                                        "the first use of the gates of another block");
@@ -217,10 +217,9 @@ void AsyncRules::take_arrival(AsyncRules& by, int thread, int number, std::int64
 void AsyncRules::tell_early(int number) {
   GateAt& g = gate(number);
   if (std::exchange(g.is_early_told, true)) return;
-  report_gate(g.early, number, false,
-              cat("arrives more than ", g.count, g.count == 1 ? " time" : " times",
-                  " in a phase, or before it has seen the phase before end, at"),
-              g.opened);
+  report_gate(g.early, number, false, "arrives at",
+              cat(" for ", g.count, g.count == 1 ? " arrival" : " arrivals",
+                  ": once too often in one phase, or before it has seen the previous phase end"));
 }
 
 void AsyncRules::phase_ends(int number) {
@@ -385,6 +384,7 @@ void AsyncRules::touches_sums(const void* first, std::size_t bytes, Here here) {
     mistake.other_here = each.here;
     mistake.other_thread = thread;
     mistake.tensor = "sums";
+    mistake.product = m.sums.front().group;
     return recorder_.add_mistake(std::move(mistake));
   }
 }

@@ -191,6 +191,7 @@ class AsyncRules final : public AsyncObserver {
     std::vector<Writing> writing;
     std::int64_t stores = 0, units = 0, copies = 0;  ///< groups committed
     std::int64_t stores_read = 0;                    ///< groups that were waited for
+    std::vector<std::uint32_t> store_times;          ///< by group: when its first store started
     std::int64_t last_store = -1;                    ///< the group of the last store
     Operand last_source{};
     Here last_store_here;
@@ -310,10 +311,12 @@ class AsyncRules final : public AsyncObserver {
   Mistake race_of(const Trace& earlier, const Doer& doer);
   /// Does a thread of the product that is being judged write this after it has started it?
   bool is_after_start(const Trace& write, const Trace& product) const;
+  /// Does the access know that this bulk store has started?
+  bool knows_start(const Doer& doer, const Trace& store) const;
   void report(Mistake mistake, int region, std::uint64_t offset);
-  /// `at_start`: the gate is not open yet.
-  void report_gate(const Arrival& at, int number, bool at_start, const std::string& detail,
-                   const Arrival& other, const std::string& advice = {});
+  /// "VERB gate 3, which ... opens at ...PROBLEM". `at_start`: the gate is not open yet.
+  void report_gate(const Arrival& at, int number, bool at_start, const char* verb,
+                   const std::string& problem, const std::string& advice = {});
   void report_units(int thread, std::string detail, Here here, Here other, int who);
   /// At the end of the block: bytes that no phase expects, and copies that no thread has awaited.
   void judge_gates();

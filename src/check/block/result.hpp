@@ -48,7 +48,10 @@ struct Mistake {
   std::vector<index_t> element;
   std::int64_t byte = -1;  ///< of shared memory outside a tile
   int bytes = 0;           ///< of uninitialized reads: so many of them, from the element's
-  std::string part;        ///< "bytes 8 to 15": of the element; empty: all of it
+  /// "bytes 8 to 15": of the element; empty: all of it. Of gate_arrivals: the problem.
+  std::string part;
+  /// The number of the product that still reads the stage, or of the first one without a wait.
+  std::int64_t product = -1;
   int rank = -1;  ///< of shared memory that several blocks access: of the block that has it
   std::int64_t count = 1;
   std::uint32_t number = 0;     ///< of its first occurrence, among the blocks of its cluster

@@ -126,6 +126,21 @@ bool explains(const Mistake& cause, const Mistake& m) {
           (m.kind == Kind::cluster_exit && cause.is_certain));
 }
 
+/// A product that no thread ever waits for still reads the stage when it is filled again: says so
+/// at the product.
+bool follows_product(const Mistake& m, std::vector<Mistake>& mistakes) {
+  if (m.kind != Kind::stage_reused || m.product < 0) return false;
+  bool found = false;
+  for (Mistake& each : mistakes) {
+    if (each.kind != Kind::mma_not_awaited || each.product < 0 || each.product > m.product)
+      continue;
+    found = true;
+    each.advice =
+        "wait_mma<0>(t) belongs between the product and the arrive(t, gate) that frees its stage";
+  }
+  return found;
+}
+
 bool is_consequence(const Finding& f, const std::vector<Mistake>& mistakes) {
   const auto is_at = [](const Location& place, const Here& here) {
     return place.line == here.line && place.column == here.column && place.file == here.file;
@@ -146,8 +161,10 @@ bool is_consequence(const Finding& f, const std::vector<Mistake>& mistakes) {
 void find_consequences(std::vector<BlockResult>& cluster) {
   std::vector<Mistake*> of_ring, causes;
   for (BlockResult& block : cluster) {
-    for (Mistake& each : block.mistakes)
-      if (is_of_ring(each)) of_ring.push_back(&each);
+    for (Mistake& each : block.mistakes) {
+      each.is_consequence = follows_product(each, block.mistakes);
+      if (is_of_ring(each) && !each.is_consequence) of_ring.push_back(&each);
+    }
   }
   std::sort(of_ring.begin(), of_ring.end(),
             [](const Mistake* a, const Mistake* b) { return a->number < b->number; });
@@ -172,7 +189,11 @@ void merge_causes(Report& report, const std::vector<Mistake>& mistakes) {
   const std::vector<Finding> all = report.findings;
   const auto is_met_before = [&](const Finding& end) {
     return is_left_at_the_end(end) && std::any_of(all.begin(), all.end(), [&](const Finding& each) {
-             return is_unawaited(each) && is_same_line(each.other, end.location);
+             // A store without its commit is neither read in time nor complete.
+             const bool is_uncommitted =
+                 each.kind == Kind::source_overwritten && each.hint == end.hint;
+             return (is_unawaited(each) || is_uncommitted) &&
+                    is_same_line(each.other, end.location);
            });
   };
   const auto is_met_elsewhere = [&](const Finding& end) {  // where other blocks can go on
@@ -186,7 +207,9 @@ void merge_causes(Report& report, const std::vector<Mistake>& mistakes) {
     return is_met_elsewhere(each) || is_consequence(each, mistakes);
   };
   const auto is_cause = [&](const Finding& f) {
-    return (is_of_ring(f.kind) || f.kind == Kind::cluster_exit) && !follows_one(f);
+    return (is_of_ring(f.kind) || f.kind == Kind::cluster_exit ||
+            f.kind == Kind::mma_not_awaited) &&
+           !follows_one(f);
   };
   if (std::any_of(report.findings.begin(), report.findings.end(), is_cause))
     report.summary.errors -= static_cast<std::int64_t>(std::erase_if(report.findings, follows_one));
