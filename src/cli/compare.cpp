@@ -5,22 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <new>
 #include <optional>
 
 #include "commands.hpp"
 #include "compare_report.hpp"
-#include "device.hpp"
 #include "device/device_names.hpp"
-#include "process/clock.hpp"
-#include "product/executor.hpp"
-#include "product/operand.hpp"
-#include "product/rehearsal.hpp"
 #include "shell/algorithm_options.hpp"
+#include "shell/device.hpp"
 #include "shell/json_text.hpp"
 #include "shell/machine.hpp"
-#include "shell/progress.hpp"
 #include "shell/suggest.hpp"
 #include "shell/types.hpp"
 #include "tessera/core/parallel.hpp"
@@ -46,106 +39,6 @@ struct CompareRequest {
   double alpha = 1, beta = 0;
   bool list = false;
 };
-
-// ---- data ---------------------------------------------------------------------------------------
-
-/// Element number `at`: a function of seed and position alone, so that the number of threads does
-/// not matter.
-double value_at(const std::string& data, DType type, std::uint64_t stream, index_t at) {
-  const std::uint64_t bits = random_bits(stream + static_cast<std::uint64_t>(at), 0);
-  if (type == DType::u8) return static_cast<double>(bits % 256);
-  if (type == DType::i8) return static_cast<double>(bits % 256) - 128;
-  if (data == "integers") return static_cast<double>(bits % 17) - 8;
-  const double unit = static_cast<double>(bits >> 11) * 0x1p-52 - 1;  // [-1, 1)
-  if (data == "uniform") return unit;
-  const int widest = type == DType::f16 ? 8 : 24;  // graded: magnitudes over many powers of two
-  return std::ldexp(unit,
-                    -static_cast<int>(random_bits(bits, 0) % static_cast<std::uint64_t>(widest)));
-}
-
-void fill(const Array& out, const std::string& data, std::uint64_t stream, int threads) {
-  const index_t count = out.count(), piece = 1 << 16;
-  visit_dtype(out.dtype(), [&]<class T>(TypeTag<T>) {
-    T* const to = static_cast<T*>(out.writable());
-    parallel_for((count + piece - 1) / piece, threads, [&](index_t p) {
-      for (index_t i = p * piece; i < std::min(count, (p + 1) * piece); ++i)
-        to[i] = convert<T>(value_at(data, out.dtype(), stream, i));
-    });
-  });
-}
-
-/// C before the product: C0, or NaN, which no product may leave unchanged.
-void reset(const Array& C, const Array& C0, double beta) {
-  if (C.count() == 0) return;
-  if (beta != 0) std::memcpy(C.writable(), C0.data(), static_cast<std::size_t>(C.bytes()));
-  else
-    std::memset(C.writable(), C.dtype() == DType::i32 ? 0x5a : 0xff,
-                static_cast<std::size_t>(C.bytes()));  // NaN
-}
-
-// ---- one algorithm ------------------------------------------------------------------------------
-
-/// A longer product runs once: the extra cost of a first call is then small.
-constexpr double kLongSeconds = 0.05;
-/// A shorter one is repeated for this time.
-constexpr double kTimedSeconds = 0.002;
-
-/// Multiplies into C. A short product is repeated, each time from the original C, and the fastest
-/// time counts. The first of several runs does not count: it wakes the threads, touches memory for
-/// the first time and fills the caches.
-void time_runs(Compared& out, product::Executor& executor, const Plan& plan, const ConstMatrix& A,
-               const ConstMatrix& B, const Array& C, const Array& C0) {
-  const auto one_run = [&] {
-    reset(C, C0, plan.problem.beta);
-    return executor.run(plan, A, B, product::matrix_of(C));
-  };
-  out.seconds = one_run();
-  out.runs = 1;
-  if (out.seconds > kLongSeconds) return;
-  const auto start = process::Clock::now();
-  out.seconds = one_run();
-  for (; process::seconds_since(start) < kTimedSeconds; ++out.runs)
-    out.seconds = std::min(out.seconds, one_run());
-}
-
-Compared compare_one(const Algorithm& algorithm, product::Executor& executor, const Plan& plan,
-                     const ConstMatrix& A, const ConstMatrix& B, const Array& C, const Array& C0,
-                     const Verifier& verifier) {
-  Compared out{
-      .algorithm = &algorithm, .status = Status::ok, .tile = plan.tile, .device = plan.device};
-  try {
-    time_runs(out, executor, plan, A, B, C, C0);
-    out.gflops = out.seconds > 0 ? plan.problem.flops() / out.seconds * 1e-9 : 0;
-    out.found = verifier.check(product::const_matrix_of(C), algorithm.arithmetic(plan.problem.in));
-  } catch (const std::bad_alloc&) {
-    out.status = Status::failed;
-    out.reason = "not enough memory";
-    return out;
-  } catch (const std::exception& error) {
-    out.status = Status::failed;
-    out.reason = error.what();
-    return out;
-  }
-  constexpr std::string_view asked = "asked for; ";  // a plan's reason, and what it adds
-  if (plan.reason.starts_with(asked)) out.reason = plan.reason.substr(asked.size());
-  out.is_replaced = out.reason.find(" takes its place.") != std::string::npos;
-  if (out.is_replaced) out.tile = {};
-  const bool promised = algorithm.promises_bits(plan.problem.in);
-  if (!out.found.within_bound) {
-    out.status = Status::out_of_bound;
-    out.reason =
-        fmt::format("{} of {} elements beyond the error bound, first C({},{}): expected {}, got {}",
-                    out.found.outside, C.count(), out.found.row, out.found.col, out.found.expected,
-                    out.found.got);
-  } else if (promised && !out.found.same_bits) {
-    out.status = Status::different_bits;
-    out.reason =
-        "within the error bound, but the bits differ from those that this algorithm promises";
-  }
-  return out;
-}
-
-// ---- the command --------------------------------------------------------------------------------
 
 Problem problem_of(const CompareRequest& request, const shell::Types& types) {
   Problem out;
@@ -176,13 +69,14 @@ void check_size(const CompareRequest& request, const shell::Types& types) {
 }
 
 /// Reports failed checks on stderr, in one line; returns the exit code.
-int judged(const shell::Context& context, const std::vector<Compared>& results) {
+int judged(const shell::Context& context, const std::vector<product::Compared>& results) {
   std::vector<std::string> bad;
   std::string first;
   for (const auto& result : results) {
-    if (result.status == Status::unsupported)
+    if (result.status == product::Status::unsupported)
       context.detail(cat(result.algorithm->name, " skipped: ", result.reason));
-    if (result.status == Status::ok || result.status == Status::unsupported) continue;
+    if (result.status == product::Status::ok || result.status == product::Status::unsupported)
+      continue;
     bad.emplace_back(who(result));
     if (first.empty()) first = result.reason;
   }
@@ -193,16 +87,9 @@ int judged(const shell::Context& context, const std::vector<Compared>& results) 
   return 1;
 }
 
-/// The algorithms in the requested order, with their plans. An unnamed algorithm that cannot run
-/// this product has no plan.
-struct Field {
-  std::vector<Compared> results;
-  std::vector<std::optional<Plan>> plans;
-};
-
 /// The devices of a request: one, or with `all` each that has products.
 std::vector<std::string> devices_of(const CompareRequest& request) {
-  if (in_lower_case(request.device) != kAllDevices) return {named_device(request.device)};
+  if (in_lower_case(request.device) != kAllDevices) return {shell::named_device(request.device)};
   std::vector<std::string> out;
   for (const auto& each : devices()) {
     try {
@@ -211,17 +98,17 @@ std::vector<std::string> devices_of(const CompareRequest& request) {
     } catch (const Error&) {  // checked, or a device for which this build has no kernels
     }
   }
-  drivers_may_crash();
+  shell::drivers_may_crash();
   return out;
 }
 
 /// All plans first: a named algorithm that cannot run is refused before any work.
-Field planned(const CompareRequest& request, const Problem& problem, Options options,
-              const std::vector<std::string>& devices) {
+product::Candidates planned(const CompareRequest& request, const Problem& problem, Options options,
+                            const std::vector<std::string>& devices) {
   // throws the reason if no algorithm can run it
   if (devices.size() == 1) (void)make_plan(problem, {.device = devices.front()});
   const bool all = request.algorithms.empty();
-  Field out;
+  product::Candidates out;
   for (const auto& name : all ? shell::algorithm_names() : request.algorithms) {
     for (const auto& device : devices) {
       options.algorithm = name;
@@ -253,32 +140,6 @@ void check_request(const CompareRequest& request, const shell::Types& types) {
   check_size(request, types);
 }
 
-/// Multiplies and checks, one algorithm after the other.
-void compare_all(const shell::Context& context, product::Executor& executor, Field& field,
-                 const Array& A, const Array& B, const Array& C, const Array& C0,
-                 const Problem& problem, int threads) {
-  const ConstMatrix a = product::const_matrix_of(A), b = product::const_matrix_of(B);
-  const product::Rehearsal expected =
-      product::rehearse(context, executor, field.plans, problem, a, b, C, threads);
-  shell::Progress progress(context, "exact product", expected.total(), shell::Pace::Unit::seconds);
-  progress.update(0, expected.exact);
-  const Verifier verifier(problem, a, b, product::const_matrix_of(C0), nullptr, threads,
-                          [&](index_t done, index_t total) {
-                            const double share = static_cast<double>(done) /
-                                                 static_cast<double>(std::max<index_t>(1, total));
-                            progress.update(expected.exact * share);
-                          });
-  double done = expected.exact;
-  for (std::size_t i = 0; i < field.plans.size(); ++i) {
-    if (!field.plans[i]) continue;
-    Compared& result = field.results[i];
-    progress.label(std::string(result.algorithm->name));
-    progress.update(done, expected.steps[i]);
-    result = compare_one(*result.algorithm, executor, *field.plans[i], a, b, C, C0, verifier);
-    done += expected.steps[i];
-  }
-}
-
 int run_compare(const shell::Context& context, const CompareRequest& request) {
   if (request.list) {
     context.print_wrapped(algorithms_page());
@@ -294,31 +155,30 @@ int run_compare(const shell::Context& context, const CompareRequest& request) {
   if (!request.tile.empty()) options.tile = parse_tile(request.tile);
   const std::string data = types.in == DType::i32 || is_byte(types.in) ? "integers" : request.data;
   const Problem problem = problem_of(request, types);
-  Field field = planned(request, problem, options, devices);
+  product::Candidates candidates = planned(request, problem, options, devices);
 
   const Array A = make_array(types.in, {problem.M, problem.K}),
               B = make_array(types.in_b, {problem.K, problem.N}),
               C = make_array(types.out, {problem.M, problem.N});
   const Array C0 = problem.beta != 0 ? make_array(types.out, {problem.M, problem.N}) : C;
   const std::uint64_t stream = random_bits(request.seed, 0);
-  fill(A, data, random_bits(stream + 1, 0), options.threads);
-  fill(B, data, random_bits(stream + 2, 0), options.threads);
-  if (problem.beta != 0) fill(C0, data, random_bits(stream + 3, 0), options.threads);
-  product::Executor executor;
-  compare_all(context, executor, field, A, B, C, C0, problem, options.threads);
+  product::fill(A, data, random_bits(stream + 1, 0), options.threads);
+  product::fill(B, data, random_bits(stream + 2, 0), options.threads);
+  if (problem.beta != 0) product::fill(C0, data, random_bits(stream + 3, 0), options.threads);
+  product::compare_all(context, candidates, A, B, C, C0, problem, options.threads);
 
   const Comparison comparison{problem, data, request.order, devices, request.seed, options.threads};
-  if (context.json) context.print(shell::json_text(to_json(comparison, field.results)));
-  else context.print(to_table(context, comparison, field.results));
+  if (context.json) context.print(shell::json_text(to_json(comparison, candidates.results)));
+  else context.print(to_table(context, comparison, candidates.results));
   context.flush();
-  return judged(context, field.results);
+  return judged(context, candidates.results);
 }
 
 }  // namespace
 
 void add_compare(CLI::App& root, shell::Context& context) {
   auto request = std::make_shared<CompareRequest>();
-  request->device = default_device();
+  request->device = shell::default_device();
   CLI::App* app = shell::add_command(
       root, context, "compare", "Run one product by every algorithm and check each result",
       "  tessera compare -m 1024 -n 1024 -k 1024\n"

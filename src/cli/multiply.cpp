@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
-#include "device.hpp"
 #include "process/signals.hpp"
 #include "product/bands.hpp"
 #include "product/memory.hpp"
@@ -16,6 +15,7 @@
 #include "product/selected.hpp"
 #include "scale/mpi_transport.hpp"
 #include "shell/algorithm_options.hpp"
+#include "shell/device.hpp"
 #include "shell/json_text.hpp"
 #include "shell/progress.hpp"
 #include "shell/suggest.hpp"
@@ -39,7 +39,7 @@ Plan plan_of(const product::MultiplyRequest& request, const product::Operands& i
   problem.alpha = request.alpha, problem.beta = request.beta.value_or(0);
   Options options;
   options.algorithm = request.algorithm;
-  options.device = named_device(request.device);
+  options.device = shell::named_device(request.device);
   options.threads = request.threads;
   options.arithmetic = parse_arithmetic(request.arithmetic);
   if (!request.tile.empty()) options.tile = parse_tile(request.tile);
@@ -86,7 +86,7 @@ ordered_json problem_json(const Problem& problem) {
 }
 
 void check_request(const shell::Context& context, const product::MultiplyRequest& request) {
-  named_device(request.device);
+  shell::named_device(request.device);
   if (request.output.empty() && !request.dry_run)
     throw Error(Category::argument, "no output named", "-o FILE (or --dry-run)");
   if (request.beta.value_or(0) != 0 && request.c.empty())
@@ -198,7 +198,7 @@ void add_multiply(CLI::App& root, shell::Context& context) {
   // A launcher ends the ranks of a job by signals: one line is enough.
   if (scale::is_launched()) process::silence_signals();
   auto request = std::make_shared<product::MultiplyRequest>();
-  request->device = default_device();
+  request->device = shell::default_device();
   CLI::App* app = shell::add_command(
       root, context, "multiply", "Multiply two matrices from files: C = alpha * A * B + beta * C0",
       "  tessera multiply a.npy b.npy -o c.npy\n"

@@ -7,9 +7,9 @@
 #include "bench/sizes.hpp"
 #include "bench/tune_cpu.hpp"
 #include "commands.hpp"
-#include "device.hpp"
 #include "device/device_names.hpp"
 #include "process/signals.hpp"
+#include "shell/device.hpp"
 #include "shell/options.hpp"
 
 namespace tessera::cli {
@@ -68,7 +68,7 @@ void add_tune(CLI::App& root, shell::Context& context) {
     if (!named.starts_with("cuda"))
       throw Error(Category::argument, cat("tune: --device ", request->device),
                   "cuda, cuda:N or cpu", {}, "products on other devices need no tuning");
-    const std::string name = named_device(request->device, "see 'tessera doctor'");
+    const std::string name = shell::named_device(request->device, "see 'tessera doctor'");
     const auto device = bench::open_cuda_bench(name);
     request->candidates = [name](const Problem& problem) { return candidates_for(problem, name); };
     const process::InterruptsAreNoted noted;

@@ -28,6 +28,14 @@ std::vector<Puzzle> requested_course(const PuzzleRequest& request);
 /// The puzzle of the command line, in the form that it asks for.
 Puzzle requested_puzzle(const std::vector<Puzzle>& course, const PuzzleRequest& request);
 
+// The commands, each with its exit code.
+int list_puzzles(const shell::Context& context, const PuzzleRequest& request);
+int start_puzzle(const shell::Context& context, const PuzzleRequest& request);
+int show_hint(const shell::Context& context, const PuzzleRequest& request);
+int show_solution(const shell::Context& context, const PuzzleRequest& request);
+int explain_puzzle(const shell::Context& context, const PuzzleRequest& request);
+int reset_puzzle(const shell::Context& context, const PuzzleRequest& request);
+int show_progress(const shell::Context& context, const PuzzleRequest& request);
 /// `tessera puzzle run`: 0 solved, 1 not.
 int run_puzzle(const shell::Context& context, const PuzzleRequest& request);
 /// `tessera puzzle test`: is the course consistent? Solutions are right, unfilled files compile and

@@ -37,7 +37,7 @@ KNOWS = {
     "puzzle": {"core", "layout", "tensor", "simt", "ops", "cuda", "check", "device", "io"},
     "process": {"core", "io"},
     "plain_cuda": {"core", "io", "tensor", "simt", "check", "process"},
-    "shell": {"core", "layout", "cuda", "io", "matmul", "process"},
+    "shell": {"core", "layout", "cuda", "io", "device", "matmul", "process"},
     "bench": {"core", "tensor", "layout", "cpu", "cuda", "device", "matmul", "io", "process", "shell"},
     "course": {"core", "cuda", "check", "device", "puzzle", "io", "process", "shell"},
     "product": {"core", "cuda", "device", "matmul", "io", "scale", "process", "shell"},

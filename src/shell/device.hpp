@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 /// What TESSERA_DEVICE says, else "cpu".
 std::string default_device();
@@ -17,4 +17,4 @@ std::string named_device(const std::string& text,
 /// After OpenCL devices were listed: a driver's crash ends the command with one line and code 4.
 void drivers_may_crash();
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

@@ -10,7 +10,7 @@
 #include "tessera/core/text.hpp"
 #include "tessera/cuda/runtime.hpp"
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 std::string default_device() {
   const char* const named = std::getenv("TESSERA_DEVICE");
@@ -47,4 +47,4 @@ std::string named_device(const std::string& text, std::string_view advice) {
   }
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell
