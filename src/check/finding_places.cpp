@@ -57,6 +57,11 @@ std::string where_of(const Report& report, const Finding& finding) {
   return report.launches.size() > 1 ? finding.kernel : std::string();
 }
 
+std::string counted_problem(const Finding& finding) {
+  if (finding.count <= 1) return finding.problem;
+  return cat(finding.problem, "; ", finding.count, " times in all");
+}
+
 std::string title_of(const Finding& finding) {
   const std::string kind{name(finding.kind)};
   if (finding.memory == Memory::none) return kind;

@@ -26,6 +26,8 @@ const std::string& kernel_of(const Report& report, const Finding& finding);
 /// The same of a program with several kernels, to say where it happened; else empty.
 std::string where_of(const Report& report, const Finding& finding);
 
+/// "... reads a(1), which nobody has written; 7 times in all".
+std::string counted_problem(const Finding& finding);
 /// "race in shared memory".
 std::string title_of(const Finding& finding);
 

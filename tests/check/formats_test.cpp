@@ -89,8 +89,8 @@ TEST(Formats, AllAreFoundByNameAndSayWhatTheyAreFor) {
 TEST(FormatGcc, EachFindingIsOneLineWithNotesForItsOtherPlaces) {
   const Report report = two_findings();
   EXPECT_EQ(to_gcc(report),
-            "mine.cpp:20:12: error: thread (0,0,0) writes what thread (1,0,0) reads: 100% wrong "
-            "(7 times) [race]\n"
+            "mine.cpp:20:12: error: thread (0,0,0) writes what thread (1,0,0) reads: 100% wrong; "
+            "7 times in all [race]\n"
             "mine.cpp:22: note: the other access [race]\n"
             "mine.cpp:21:5: note: also in s.b [race]\n"
             "mine.cpp:20:12: note: try: a barrier [race]\n"
@@ -137,8 +137,8 @@ TEST(FormatGithub, PropertiesAndTextsAreEscaped) {
   const std::string text = to_github(report);
   EXPECT_THAT(text, StartsWith("::error file=odd%2C name%3A1.cu,line=20,col=12,"
                                "title=a<1%2C2>%3A 50%25%3A race in shared memory::"
-                               "thread (0,0,0) writes%0Awhat thread (1,0,0) reads: 100%25 wrong "
-                               "(7 times)%0Athe other access: mine.cpp:22%0A"));
+                               "thread (0,0,0) writes%0Awhat thread (1,0,0) reads: 100%25 wrong; "
+                               "7 times in all%0Athe other access: mine.cpp:22%0A"));
   EXPECT_THAT(text, HasSubstr("\n::notice file=mine.cpp,line=1,title="));
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3) << "two annotations and the summary";
 }
@@ -210,7 +210,7 @@ TEST(FormatSarif, BracketsOfATextMakeNoLink) {
   Report report = two_findings();
   report.findings[0].problem = "reads a[3](1)";
   EXPECT_THAT(sarif_run(report).at("results").at(0).at("message").at("text").get<std::string>(),
-              StartsWith("reads a\\[3\\](1) (7 times)."));
+              StartsWith("reads a\\[3\\](1); 7 times in all."));
 }
 
 }  // namespace

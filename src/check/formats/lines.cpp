@@ -13,10 +13,6 @@ std::string in_one_line(std::string text) {
   return text;
 }
 
-std::string times(const Finding& f) {
-  return f.count == 1 ? std::string() : cat(" (", f.count, " times)");
-}
-
 /// "a.cpp:3:4: ", without a column where none is known, "tessera: " without a place.
 std::string gcc_place(const std::string& folder, const Location& at) {
   if (at.line == 0) return "tessera: ";
@@ -29,7 +25,7 @@ std::string gcc_finding(const Report& report, const Finding& f, const std::strin
   const std::string rule = cat(" [", name(f.kind), "]\n");
   const std::string kernel = where_of(report, f);
   std::string out = cat(place, name(f.severity), ": ", kernel, kernel.empty() ? "" : ": ",
-                        in_one_line(cat(f.problem, times(f))), rule);
+                        in_one_line(counted_problem(f)), rule);
   for (const OtherPlace& other : other_places(report, f))
     out += cat(gcc_place(folder, other.location), "note: ", other.what, rule);
   if (!f.hint.empty()) out += cat(place, "note: try: ", in_one_line(f.hint), rule);
@@ -64,7 +60,7 @@ std::string github_command(const char* command, const std::string& folder, const
 
 /// Everything in one annotation, since GitHub shows few for each step.
 std::string github_finding(const Report& report, const Finding& f, const std::string& folder) {
-  std::string text = cat(f.problem, times(f));
+  std::string text = counted_problem(f);
   for (const OtherPlace& other : other_places(report, f))
     text += cat("\n", other.what, ": ", path_from(folder, other.location.file), ":",
                 other.location.line);

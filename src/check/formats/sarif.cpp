@@ -94,9 +94,7 @@ std::string fingerprint(const Report& report, const Finding& f, const std::strin
 }
 
 std::string message_of(const Finding& f, const std::vector<OtherPlace>& others) {
-  std::string out = message_text(f.problem);
-  if (f.count > 1) out += cat(" (", f.count, " times)");
-  out += ".";
+  std::string out = message_text(counted_problem(f)) + ".";
   for (std::size_t i = 0; i < others.size(); ++i)
     out += cat(i == 0 ? " See " : ", ", "[", message_text(others[i].what), "](", i + 1, ")",
                i + 1 == others.size() ? "." : "");
