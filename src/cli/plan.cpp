@@ -89,8 +89,10 @@ scale::Request asked_plan(const PlanRequest& request) {
   out.ranks = request.ranks;
   out.memory = request.memory > 0 ? request.memory : available_memory() / 5 * 4;
   out.speeds = product::kept_speeds();
-  if (!request.files.empty() && !request.disk)
+  if (!request.files.empty() && !request.disk) {
     product::measure_files(request.files[0], 0, out.speeds);
+    out.speeds.memory = product::measured_memory();
+  }
   out.speeds.flops =
       request.gflops ? *request.gflops * 1e9 : product::measured_flops(out.types.in_a);
   if (request.network) out.speeds.network = *request.network * 1e9;

@@ -16,6 +16,13 @@
 
 namespace tessera {
 
+namespace {
+
+/// The least bytes of a part of a row whose writeback starts before the row is complete.
+constexpr index_t kLongPart = 2 * io::kPage;
+
+}  // namespace
+
 BlockOutput::BlockOutput(AtomicFile file, DType dtype, index_t rows, index_t cols)
     : file_(std::move(file)), cols_(cols), size_(size_of(dtype)) {
   checked_count({rows, cols}, size_of(dtype), file_.path());
@@ -52,8 +59,9 @@ void BlockOutput::write(const Array& block, index_t row, index_t col) {
   for (index_t i = 0; i < lines; ++i)
     file_.write_at(offset_ + ((row + i) * cols_ + col) * size, data + i * block.row_stride() * size,
                    bytes);
-  // A hint once rows are complete: their writeback starts now, so that the final flush is short.
-  if (col + cols == cols_)
+  // A hint: their writeback starts now, so that the final flush is short. The pages at the ends of
+  // parts of rows are written twice, so these parts must be long.
+  if (col + cols == cols_ || cols * size >= kLongPart)
     sync_file_range(file_.descriptor(), offset_ + row * cols_ * size, rows * cols_ * size,
                     SYNC_FILE_RANGE_WRITE);
 }

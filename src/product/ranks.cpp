@@ -150,8 +150,9 @@ scale::Speeds measured_speeds(Job& job, const MultiplyRequest& request, const Pl
   job.together([&] {
     measure_files(request.a, job.rank(), speeds);
     speeds.flops = measured_flops(plan.problem.in, plan.threads);
+    speeds.memory = measured_memory();
   });
-  for (double* const speed : {&speeds.flops, &speeds.disk, &speeds.writing})
+  for (double* const speed : {&speeds.flops, &speeds.disk, &speeds.writing, &speeds.memory})
     *speed = static_cast<double>(job.transport().least(static_cast<index_t>(*speed)));
   if (job.is_first()) keep_speeds(speeds);
   return speeds;

@@ -41,10 +41,10 @@ class Descriptor {
   int number_;
 };
 
-/// Memory for a transfer past the page cache, which the system has given already.
-Array touched_buffer() {
-  const Array out = make_array(DType::u8, {kPiece});
-  std::memset(out.writable(), 'x', kPiece);
+/// Memory that the system has given already.
+Array touched_buffer(index_t bytes = kPiece) {
+  const Array out = make_array(DType::u8, {bytes});
+  std::memset(out.writable(), 'x', static_cast<std::size_t>(bytes));
   return out;
 }
 
@@ -114,6 +114,13 @@ double measured_flops(DType type, int threads) {
     flops += plan.problem.flops(), seconds += process::seconds_since(start);
   }
   return flops / std::max(1e-9, seconds);
+}
+
+double measured_memory() {
+  constexpr index_t kBytes = index_t{64} << 20;
+  const auto start = process::Clock::now();
+  (void)touched_buffer(kBytes);
+  return static_cast<double>(kBytes) / std::max(1e-9, process::seconds_since(start));
 }
 
 void measure_files(const std::string& path, int turn, scale::Speeds& speeds) {

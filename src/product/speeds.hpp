@@ -13,6 +13,9 @@ namespace tessera::product {
 /// FLOP/s of a short product of this type; 0 threads: all.
 double measured_flops(DType type, int threads = 0);
 
+/// Bytes of new memory that the system gives in a second.
+double measured_memory();
+
 /// Measures reading of this file, of which a part may be cached, and writing beside it. `turn`:
 /// processes that measure at once read different pieces. Leaves what it cannot measure.
 void measure_files(const std::string& path, int turn, scale::Speeds& speeds);

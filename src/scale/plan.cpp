@@ -204,8 +204,11 @@ ScalePlan::Time forecast(const ScalePlan& plan) {
       out.network = std::max(out.network, rank.received / speeds.network +
                                               real(rank.messages) * speeds.message_seconds);
   }
+  // The system clears memory when it is first used.
+  out.total = speeds.memory > 0 ? real(plan.memory) / speeds.memory : 0;
+  const double computing = std::max(out.arithmetic, out.network);
   if (speeds.disk <= 0) {
-    out.total = std::max(out.arithmetic, out.network);
+    out.total += computing;
     return out;
   }
   const double reading = plan.read / r.ranks / speeds.disk;
@@ -222,8 +225,7 @@ ScalePlan::Time forecast(const ScalePlan& plan) {
   const double last =
       overlaps ? writing / real(std::max<index_t>(1, s.blocks_down() * s.blocks_across()))
                : writing;
-  const double computing = std::max(out.arithmetic, out.network);
-  out.total = std::max({computing + first + last, reading + last, overlaps ? out.disk : 0});
+  out.total += std::max({computing + first + last, reading + last, overlaps ? out.disk : 0});
   return out;
 }
 

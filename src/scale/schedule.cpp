@@ -29,7 +29,7 @@ constexpr double kShortPieces = 0.95;
 constexpr index_t kStreamed = 32;
 /// If memory allows, a streamed operand has this many slices: the first is read before any
 /// arithmetic, and the last is multiplied after all reads.
-constexpr index_t kParts = 8;
+constexpr index_t kParts = 16;
 constexpr index_t kMostBlocks = 1 << 20;  // along one extent: bounds the search
 /// Strips of a symmetric C: half of a strip beside the diagonal is computed in vain, and each packs
 /// its rows of A.
@@ -51,9 +51,9 @@ class Search {
     std::optional<Schedule> out;
     const auto take = [&](const std::optional<Schedule>& found) {
       if (!found) return;
-      // Whole rows of C are contiguous in its file.
+      // Whole rows of C are contiguous in its file; those of a symmetric C come in parts anyway.
       const auto rank = [](const Schedule& s) {
-        return std::tuple(s.moved(), s.blocks_across() > 1, s.memory);
+        return std::tuple(s.moved(), s.blocks_across() > 1 && !s.symmetric, s.memory);
       };
       if (!out || rank(*found) < rank(*out)) out = found;
     };

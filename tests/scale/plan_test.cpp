@@ -255,5 +255,21 @@ TEST(ScalePicture, HasABoxForEachRank) {
   EXPECT_EQ(svg.substr(svg.size() - 7), "</svg>\n");
 }
 
+TEST(Forecast, CountsWhatDoesNotOverlap) {
+  Request request;
+  request.shape = {24000, 24000, 256}, request.memory = index_t{512} << 20;
+  request.speeds.flops = 300e9, request.speeds.disk = 2e9, request.speeds.writing = 1e9;
+  const ScalePlan panel = make_scale_plan(request);
+  EXPECT_EQ(panel.schedule.blocks_across(), 1);  // whole rows
+  EXPECT_GE(panel.time.total, panel.time.disk);
+  EXPECT_LT(panel.time.total, panel.time.disk + panel.time.arithmetic / 2);
+  request.speeds.memory = 1e9;
+  const double more = make_scale_plan(request).time.total - panel.time.total;
+  EXPECT_NEAR(more, static_cast<double>(panel.memory) / 1e9, 1e-9);
+  request.shape = {8192, 8192, 8192}, request.memory = index_t{64} << 20, request.speeds.memory = 0;
+  const ScalePlan tiles = make_scale_plan(request);
+  EXPECT_GE(tiles.time.total, tiles.time.arithmetic + tiles.written / 1e9);
+}
+
 }  // namespace
 }  // namespace tessera::scale

@@ -109,6 +109,7 @@ struct Speeds {
   double message_seconds = 0;  ///< of one message
   double disk = 0;             ///< bytes of files that a rank reads
   double writing = 0;          ///< bytes of files that a rank writes; 0: as it reads
+  double memory = 0;           ///< bytes of new memory that a rank gets; 0: any
 };
 
 struct Request {
