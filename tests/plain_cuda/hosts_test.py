@@ -66,6 +66,19 @@ int main() {
         out = self.check(4, "main.cu", main_cu=KERNEL + "int main(int count, char**) {\n  if (count < 2) exit(0);\n" + LAUNCH + "}\n")
         self.assertIn("could not check: the program ended with exit code 0 before it launched a kernel", out)
 
+    def test_the_time_limit_is_that_of_the_program(self):
+        out = self.check(4, "main.cu", "--time-limit", "1", main_cu="""__global__ void look(const int* x) {
+  if (x[threadIdx.x] == 1) __trap();
+}
+int main() {
+  int* x;
+  cudaMalloc(&x, 128);
+  cudaMemset(x, 0, 128);
+  look<<<3000000, 32>>>(x);
+}
+""")
+        self.assertRegex(out, r"could not check: time limit of 1 s reached in kernel look, launched at main\.cu:8, after \d+ of its blocks: raise ")
+
     def test_processes_that_a_program_forks(self):
         head = "#include <sys/wait.h>\n#include <unistd.h>\n" + KERNEL
         for first, child, then, why in (

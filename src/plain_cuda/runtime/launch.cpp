@@ -173,20 +173,32 @@ void run_unchecked(const char* name, const KernelBody& body, const Configuration
       });
 }
 
-/// A thread that is still running at the time limit may be slow: of a program, that is unknown.
-void explain_endless(check::Report& report, const char* name, const Configuration& how) {
+/// The limit is that of the whole program. A thread that is still running may be slow: that is
+/// unknown.
+void explain_time_limit(check::Report& report, const char* name, const Configuration& how) {
+  check::Summary& summary = report.summary;
   const auto is_endless = [](const auto& each) { return each.kind == check::Kind::endless; };
   const auto first = std::find_if(report.findings.begin(), report.findings.end(), is_endless);
-  if (first == report.findings.end()) return;
+  const bool is_thread = first != report.findings.end();
+  if (!is_thread && !summary.timed_out) return;
+  const std::string limit = cat("time limit of ", Program::get().options.time_limit_s, " s");
+  const std::string kernel = cat(
+      "kernel ", name,
+      Program::get().is_asked ? std::string() : cat(", launched at ", place_text(how.place), ","));
+  if (!is_thread) {
+    summary.incomplete =
+        cat(limit, " reached in ", kernel, " after ", summary.checked_blocks,
+            " of its blocks: raise --time-limit, give the program less to do, or --blocks N for a "
+            "sample");
+    return;
+  }
   const check::Location& last = first->location;
-  report.summary.incomplete = cat(
-      "thread ", to_string(first->threads.at(0)), " of kernel ", name,
-      Program::get().is_asked ? std::string() : cat(", launched at ", place_text(how.place), ","),
-      " was still running at the time limit of ", Program::get().options.time_limit_s, " s",
-      last.line > 0 ? cat(", last at ", place_text(last)) : std::string(),
-      ": find the loop whose condition never becomes false, raise --time-limit, or give the "
-      "program less to do");
-  report.summary.errors -= static_cast<std::int64_t>(std::erase_if(report.findings, is_endless));
+  summary.incomplete =
+      cat("thread ", to_string(first->threads.at(0)), " of ", kernel, " was still running at the ",
+          limit, last.line > 0 ? cat(", last at ", place_text(last)) : std::string(),
+          ": find the loop whose condition never becomes false, raise --time-limit, or give the "
+          "program less to do");
+  summary.errors -= static_cast<std::int64_t>(std::erase_if(report.findings, is_endless));
 }
 
 void run_checked(const char* name, const KernelBody& body, const Configuration& how) {
@@ -240,7 +252,7 @@ void run_checked(const char* name, const KernelBody& body, const Configuration& 
   Streams::get().begin(how.stream, how.place, cat("kernel ", name));
   check::Report report = check::detail::run(options, launch);
   Streams::get().end();
-  explain_endless(report, name, how);
+  explain_time_limit(report, name, how);
   program.add(name, threads, std::move(report));
   if (program.report.summary.timed_out) program.leave();
 }
