@@ -233,6 +233,15 @@ index_t task_panels(index_t panels, int threads) {
   return best;
 }
 
+/// Columns of tasks, of `most` that few rows allow. Threads with a tile unit are done with a task
+/// soon: each gets as many, or one if its part of B is long, which it keeps and A in its L2.
+/// Measured: bench/results/cpu/tuning.md.
+index_t task_columns(const BlockingInput& in, index_t kc, index_t most) {
+  const index_t part = ceil_div(in.N, in.threads) * kc * in.k_group_bytes;
+  if (in.mr <= 16 || most <= in.threads || part > caches().l2 / 4) return most;
+  return part >= caches().l2 / 16 ? in.threads : most / in.threads * in.threads;
+}
+
 }  // namespace
 
 /// Where there are enough rows, tasks have multiples of `unit` columns: of a panel or, for threads,
@@ -272,7 +281,7 @@ Blocking block_packed(const BlockingInput& in, index_t kc, int nr, int unit) {
     out.mc = even_part(in.M, ceil_div(in.M, in.threads), in.mr);
     out.shares_b = false;
   } else if (const index_t of_rows = ceil_div(in.M, out.mc); of_rows > 1) {
-    const index_t columns = ceil_div(index_t{4} * in.threads, of_rows);
+    const index_t columns = task_columns(in, kc, ceil_div(index_t{4} * in.threads, of_rows));
     out.nc = even_part(in.N, std::max<index_t>(ceil_div(in.N, columns), nr), nr);
   } else {
     out.nc = task_panels(ceil_div(in.N, nr), in.threads) * nr;

@@ -179,8 +179,12 @@ void choose_packing(const Gemm<In, Out>& call, const Table& kernels, PackedPlan&
                        !(rows <= 2 * plan.mr || b_fits);
   // Each thread packs its own copy of the panels of a transposed A where packing is a plain
   // copy: panels packed by a core of another L3 are slow to read, and all panels together do
-  // not fit L2. Measured: bench/results/cpu/tuning.md.
-  const bool copies_a = unpacked && call.a_col != 1 && call.threads > 1 && tuning().far_l3 == 0;
+  // not fit L2. For a tile unit with a far L3, where that is no more than once more. Measured:
+  // bench/results/cpu/tuning.md.
+  const bool is_far = tuning().far_l3 != 0;
+  const bool copies_a =
+      call.threads > 1 &&
+      (is_far ? plan.mr > Table::kMaxRows && cols <= 2 * blocks.nc : unpacked && call.a_col != 1);
   plan.a = !packs_a                        ? Packing::none
            : cols > blocks.nc && !copies_a ? Packing::shared
                                            : Packing::own;
