@@ -2,8 +2,9 @@
 # the static library tessera_NAME; others include its private headers as "NAME/header.hpp".
 
 # Text, options and pictures need no optimisation, but with -O3 they would take half of the time of a build; -Og compiles faster
-# than -O1, to less code (GCC 12).
-set(TESSERA_QUICKLY_COMPILED $<$<CONFIG:Release>:-Og>)
+# than -O1, to less code (GCC 12). A wheel takes -Os, which compiles longer, to less code still.
+set(TESSERA_QUICKLY_COMPILED "$<$<CONFIG:Release>:-Og>" CACHE STRING "Compiler options of text, options and pictures")
+mark_as_advanced(TESSERA_QUICKLY_COMPILED)
 
 # Of two files compiled as one, neither is included by others.
 if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
