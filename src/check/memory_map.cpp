@@ -94,7 +94,7 @@ std::vector<std::byte> copy_of(const Region& region) {
   std::vector<std::byte> out(static_cast<std::size_t>(region.end - region.begin));
   const iovec to{out.data(), out.size()};
   const iovec from{reinterpret_cast<void*>(region.begin), out.size()};
-  const ssize_t bytes = process_vm_readv(getpid(), &to, 1, &from, 1, 0);  // no memory: no signal
+  const ssize_t bytes = process_vm_readv(getpid(), &to, 1, &from, 1, 0);  // an error, not a signal
   out.resize(static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
   return out;
 }

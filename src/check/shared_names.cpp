@@ -28,7 +28,7 @@ struct NamedSource {
   std::set<std::string> gates;                  ///< "s.full[" of "wait(t, s.full[i], phase)"
   std::string storage;  ///< a regular expression for the names of its members
 
-  /// What a view shows; any other name itself.
+  /// The member that a view shows; a name that is no view, unchanged.
   const std::string& member_of(const std::string& name) const {
     const auto element = elements.find(name);
     return element == elements.end() ? name : element->second;

@@ -18,7 +18,7 @@ struct RouteCandidate {
 
 struct RouteExplanation {
   GemmRoute route;
-  std::vector<RouteCandidate> candidates;  ///< up to the one that is taken and those behind it
+  std::vector<RouteCandidate> candidates;  ///< up to the one that is taken, and those after it
   std::string fields;                      ///< the whole Route, as name=value
   std::vector<std::string> choices;        ///< threads, blocks, packing, memory: a sentence each
 };

@@ -3,9 +3,9 @@
 // elements share each load. At the end the lanes of several elements are added in one vector. V is
 // a vector type as microkernel.hpp describes it, with
 //   fma_first(mask, p, q, acc)   multiply-adds of the first lanes alone, of elements at p and q
-//   folded<W>(u, v)              lanes l and l + W are added, for each l without the bit W: those
-//   of
-//                                u into lane l, those of v into lane l + W
+//   folded<W>(u, v)              lanes l and l + W are added, for each l without the bit W:
+//                                those of u into lane l,
+//                                those of v into lane l + W
 #pragma once
 
 #include <bit>

@@ -1,6 +1,6 @@
 // Makes a table of kernels from a vector type (see microkernel.hpp). Each kernels/<isa> file calls
-// it. Also the epilogue and the rounding to 16 bits, which need
-// little more than the vectors.
+// it. Also the epilogue and the rounding to 16 bits, which need little more than
+// the vectors.
 #pragma once
 
 #include <utility>

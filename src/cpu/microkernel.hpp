@@ -1,6 +1,6 @@
-// The microkernel, written once for every instruction set. V is a vector
-// type of one kernels/<isa> file, in an unnamed namespace there, so that no instruction of one set
-// leaks into another:
+// The microkernel, written once for every instruction set. V is a vector type of one kernels/<isa>
+// file, in an unnamed namespace there, so that no instruction of one set leaks into another. Its
+// members:
 //   V::sum, V::lanes, V::type       a vector of running sums
 //   zero splat load load_first store store_first stream add mul fma   on them
 //   V::k_group, V::group, V::operand   what is multiplied; group elements of K in one K-group

@@ -1,6 +1,6 @@
 // Vectors in plain C++, for kernels/portable.cpp, and for operations that other instruction sets
-// lack. Where
-// the architecture has no fused multiply-add, the C library's is called: slow, but the same bits.
+// lack. Where the architecture has no fused multiply-add, the C library's is called: slow, but the
+// same bits.
 #pragma once
 
 #include "make_kernels.hpp"

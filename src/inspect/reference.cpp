@@ -170,8 +170,8 @@ std::optional<WrongResult> compare_product(const JudgedLaunch& launch) {
       !std::all_of(operands.begin(), operands.end(), is_matrix) || !is_matrix(launch.outputs[0]))
     throw Error(
         Category::argument, "--reference naive: the launch is no product",
-        "two matrices A: T[m,k] and B: T[k,n] behind pointers to const, or as A: const T[m,k], one "
-        "C: T[m,n] behind another",
+        "two matrices A: T[m,k] and B: T[k,n] for pointers to const, or as A: const T[m,k], one "
+        "C: T[m,n] for another pointer",
         cat(operands.size(), " inputs, ", launch.outputs.size(), " outputs"));
   const Array &a = operands[0].array, &b = operands[1].array;
   const NamedArray& c = launch.outputs[0];

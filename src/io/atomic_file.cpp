@@ -255,7 +255,7 @@ struct AtomicFile::State {
       return;
     }
     if (errno == EEXIST) {
-      refuse(path, "a file of that name appeared meanwhile", "choose another name, or --force");
+      refuse(path, "a file of that name has appeared", "choose another name, or --force");
     }
     fail(path, "renaming the temporary", errno);
   }

@@ -18,7 +18,7 @@ GroupedProduct sums_of(GroupedProduct product, void* to) {
   return product;
 }
 
-/// C = the sums of all parts, one (M,N) behind another.
+/// C = the sums of all parts, one (M,N) after another.
 template <class In, class Out, class Launch>
 void sum_parts(const GroupedProduct& product, int parts, const void* sums, const Launch& launch) {
   const Problem& p = product.problem;

@@ -63,7 +63,7 @@ class LaunchReader {
     if (!t_.is(open_, "(")) refuse(open_, "the launch has no arguments");
     close_ = t_.pairs[open_];
     const std::size_t rest = close_ + (t_.is(close_ + 1, ";") ? 2 : 1);
-    if (rest < t_.size()) refuse(rest, "there is something behind the launch");
+    if (rest < t_.size()) refuse(rest, "text follows the launch");
   }
 
   std::string program(const std::filesystem::path& file) {
@@ -212,7 +212,7 @@ class LaunchReader {
     refuse(
         begin, cat(name, " cannot start as '", text(begin, end), "'"),
         "= random, = zeros, = ones, = count, = nothing, = \"FILE.npy\" or an expression of i, the "
-        "number of the element, behind the extents");
+        "number of the element, after the extents");
   }
 
   static bool is_variable(std::string_view word) {

@@ -2,8 +2,8 @@
 // launches one kernel of a file whose main(), if it has one, is left alone. Grid, block, extents
 // and values are expressions of C++; m, n and k are the shape that the check asks for.
 //
-//   A: f32[m,k]           an array of the device: random numbers behind a pointer to const, nothing
-//                         behind any other; the names of types are those of tessera::DType
+//   A: f32[m,k]           an array of the device: random numbers for a pointer to const, nothing
+//                         for any other pointer; the names of types are those of tessera::DType
 //   A: f32[m,k] = zeros   filled so: random, zeros, ones, count (0, 1, 2, ...), nothing
 //   A: f32[2,3] = "a.npy" holds what the file does
 //   A                     the array given before under this name, once more

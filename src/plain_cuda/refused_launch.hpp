@@ -1,4 +1,4 @@
-// Why the compiler refuses a launch that --launch asks for, in the words of the one who asks.
+// Why the compiler refuses the launch of --launch, in terms of the text of --launch.
 #pragma once
 
 #include <optional>

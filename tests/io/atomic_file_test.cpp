@@ -91,7 +91,7 @@ TEST_F(AtomicFileTest, AFileThatAppearsMeanwhileIsNotReplaced) {
   AtomicFile file(scratch / "a", Overwrite::refuse);
   file.write("mine");
   scratch.write("a", "theirs");
-  expect_error(Category::argument, {"appeared meanwhile"}, [&] { file.commit(); });
+  expect_error(Category::argument, {"has appeared"}, [&] { file.commit(); });
   EXPECT_EQ(bytes_of(scratch / "a"), "theirs");
 }
 

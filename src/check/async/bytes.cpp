@@ -1,5 +1,5 @@
-// Whether the phases of gates expect the bytes that come: see rules.hpp. A thread starts a copy for
-// the phase after those that it knows to have ended, whenever its bytes come.
+// Checks that each phase of a gate expects the bytes that copies bring: see rules.hpp. A copy is
+// meant for the phase after those that its thread knows to have ended, whenever its bytes arrive.
 #include <utility>
 
 #include "check/block/recorder.hpp"

@@ -249,7 +249,7 @@ void BlockRecorder::report_endless(const BlockFault& fault) {
 }
 
 namespace {
-/// Leaves the file's name of its path, wherever that is in the text.
+/// Shortens the path to the file's name, wherever it occurs in the text.
 void drop_folder(std::string& text, std::string_view path) {
   const std::size_t folder = path.rfind('/') + 1;
   for (std::size_t at = 0; folder > 0 && (at = text.find(path, at)) != text.npos;)
@@ -271,7 +271,7 @@ void BlockRecorder::fails(const BlockFault& fault) {
       Kind::stack_overflow,   Kind::endless,         Kind::crash,
       Kind::deadlock,         Kind::barrier_misuse,  Kind::stuck,
       Kind::gate_arrivals,    Kind::cluster_exit,    Kind::misaligned};
-  // A copy of another block is on its way, and nobody knows where it started.
+  // A copy of another block is in flight; where it started is unknown.
   const bool is_reached = fault.kind == BlockFault::Kind::cluster_exit && fault.here.line == 0;
   if (is_reached && rules_ && async_rules_.judge_exit()) return;
   const bool waits =

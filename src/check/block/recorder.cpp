@@ -199,7 +199,7 @@ bool BlockRecorder::store(const void* address, std::size_t bytes, std::uint64_t 
   return touch<Access::store>(address, bytes, bits, here);
 }
 bool BlockRecorder::update(const void* address, std::size_t bytes, Here here) {
-  if (log_->full()) make_room();  // others run now, and not between the turn and the update
+  if (log_->full()) make_room();  // other lanes may run here, but not between the next two calls
   if (context_.launch.in_any_order)
     return touch<Access::atomic>(address, bytes, Turns::kNone, here);
   come_in_turn(address);

@@ -181,8 +181,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
     std::uint32_t tick = 0;
     ClockPtr before, read, read_near, fenced, fenced_near;
   };
-  /// Lanes that ended without reaching a barrier that others of their warp named them for; and what
-  /// they did in between, at places that those others have not reached since.
+  /// Lanes that ended before a barrier whose mask names them; and where they accessed memory since
+  /// they left the others, at places that the others have not reached since.
   struct PassedBy {
     Here here;
     int warp = 0;
@@ -463,7 +463,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   bool lacks_value(const LaneAccess& whole, std::uint64_t at) {
     return !has_value(whole.region, at) && !is_padding(whole, at);
   }
-  /// Adds the first bytes of the piece that lack a value, with those of the access behind them.
+  /// Adds the first bytes of the piece that lack a value, with those after them in the access.
   /// `judged`, its end, are those of earlier pieces.
   void add_missing(const LaneAccess& whole, const LaneAccess& piece, tessera::detail::Access how,
                    std::uint64_t& judged);

@@ -30,7 +30,7 @@ bool is_left_at_the_end(const Finding& f) {
          ((f.kind == Kind::mma_not_awaited || f.kind == Kind::store_never_awaited) &&
           f.other.line == 0);
 }
-/// Meets it before: or a warp leaves without the wait that the others come to.
+/// An access that meets it before; or a warp leaves the loop before the wait of the others.
 bool is_unawaited(const Finding& f) {
   return f.kind == Kind::async_not_waited || f.kind == Kind::bulk_not_awaited ||
          f.kind == Kind::gate_phase || f.kind == Kind::mma_not_awaited ||

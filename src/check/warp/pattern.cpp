@@ -60,7 +60,7 @@ ComposedLayout layout_of(const WarpPatternRequest& request, bool& is_plain) {
   return out;
 }
 
-/// The mode whose neighbours are neighbours in memory; -1: none.
+/// The mode that is contiguous in memory; -1: none.
 int contiguous_mode(const Layout& layout) {
   for (int m = 0; m < layout.rank(); ++m) {
     const int first = layout.stride.mode_begin(m);
@@ -98,7 +98,7 @@ class Walk {
     return out;
   }
 
-  /// The index, in the inner layout, of the first element of piece `position`; nothing behind the
+  /// The index, in the inner layout, of the first element of piece `position`; nothing after the
   /// last piece.
   std::optional<index_t> operator()(index_t position) const {
     index_t out = 0;

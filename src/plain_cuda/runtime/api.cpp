@@ -23,7 +23,7 @@ const tessera::check::DeviceModel& model() {
   return tessera::check::device_model(name.empty() ? "h200" : name);
 }
 
-/// A program for several devices is no wrong one, but it cannot be checked here.
+/// A program for several devices is not wrong, but it cannot be checked here.
 cudaError_t require_device(int device, const Place& place) {
   if (device == 0) return cudaSuccess;
   if (device < 0)

@@ -43,7 +43,7 @@ std::vector<Asked>& all() {
 enum Round { kRandom, kOther, kSmall, kSpecial, kRounds };
 int round_now = 0;
 
-/// An output of a puzzle: zeros for who copies it as it is, and not written yet for the checker.
+/// An output of a puzzle: zeros where it is copied unchanged, unwritten memory for the checker.
 constexpr const char* kUnwritten = "unwritten";
 
 /// Where `tessera judge` reads the arrays; null: not used.
@@ -158,7 +158,7 @@ void judge(const Asked& asked, std::size_t number) {
     Program::get().find(
         check::Kind::program_failed, check::Severity::error, kPlace,
         cat("the kernel has changed element ", i / size, " of ", asked.name, ", an input"),
-        "write to outputs only: what is const, or behind a pointer to const, is an input");
+        "write to outputs only: an argument that is const, or a pointer to const, is an input");
     return;
   }
 }

@@ -1,6 +1,6 @@
 // The shared memory of the blocks of a cluster. It is thread-local storage of the OS thread that
-// runs them all, and holds that of the block whose turn it is; what the others have is kept in
-// images, where map_shared_rank() leads. Private to the run-time.
+// runs them all, and holds that of the running block; that of the others is kept in images,
+// to which map_shared_rank() leads. Private to the run-time.
 #pragma once
 
 #include <cstddef>

@@ -180,7 +180,7 @@ void touch_volatile(const void* address, const void* pc) {
   const auto number = reinterpret_cast<std::uintptr_t>(address);
   if (mine == nullptr) return touch_of_host(address, kBytes, kWrites, true, pc);
   if (number - mine->stack_low < mine->stack_bytes) return touch<kBytes, kWrites>(address, pc);
-  // reads before the thread lets others store what it waits for
+  // the value is read before other threads run, which may store what this one waits for
   constexpr unsigned kPatience = 256;
   auto* const recorder = tessera::detail::recorder;
   settle();

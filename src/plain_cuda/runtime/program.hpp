@@ -41,7 +41,7 @@ class Program {
             std::string hint, const Place& other = {});
   /// Why the program could not be checked; the first reason counts.
   void leave_unknown(std::string why);
-  /// Such an error there was none.
+  /// Removes the finding of this kind at this place: it was no mistake.
   void take_back(check::Kind kind, const Place& place);
   /// The program is over: reports what it forgot.
   void end(int exit_code, const std::string& thrown);
