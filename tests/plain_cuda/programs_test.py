@@ -91,7 +91,7 @@ class Programs(unittest.TestCase):
                 ("product<<<1, 2>>(A: f32[2])", 2, "has no >>>"), ("product<<<1, 2>>>(A: f33[2])", 2, "unknown element type 'f33'"),
                 ("product<<<1, 2>>>(A: f32[])", 2, "A has no extents"), ("product<<<1, 2>>>(A: f32[2] = five)", 2, "= zeros"),
                 ("product<<<1, 2>>>(A: f32[2],, n: 1)", 2, "an argument is missing"), ("product<<<1, 2>>>(A:)", 2, "A has no value"),
-                ("product<<<1, 2>>>(A: i32[2])", 2, "product takes 6 arguments, not 1"), ("product<<<1, 2>>>(1); f()", 2, "behind the launch"),
+                ("product<<<1, 2>>>(A: i32[2])", 2, "product takes 6 arguments, not 1"), ("product<<<1, 2>>>(1); f()", 2, "text follows the launch"),
                 ("prodct<<<1, 2>>>(A: f32[2])", 2, "no kernel prodct"), ("product<<<1, 2>>>(A: f32[two])", 2, "column 26")]:
             with self.subTest(launch):
                 run = subprocess.run([cases.options.build / "bin/tessera", "check", program, "--launch", launch], capture_output=True,
