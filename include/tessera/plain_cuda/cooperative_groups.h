@@ -2,7 +2,7 @@
 // coalesced threads, clusters and grids.
 #pragma once
 #include "parts/letters_begin.h"
-// Up to letters_end.h a program's macros of one letter do not matter.
+// Up to letters_end.h a program's macros of one capital letter do not matter.
 
 #include <bit>
 #include <cstring>

@@ -1,7 +1,7 @@
 // Complex numbers in C: cuComplex, cuDoubleComplex and their functions.
 #pragma once
 #include "parts/letters_begin.h"
-// Up to letters_end.h a program's macros of one letter do not matter.
+// Up to letters_end.h a program's macros of one capital letter do not matter.
 
 #include <cmath>
 

@@ -3,7 +3,7 @@
 // says by its status.
 #pragma once
 #include "parts/letters_begin.h"
-// Up to letters_end.h a program's macros of one letter do not matter.
+// Up to letters_end.h a program's macros of one capital letter do not matter.
 
 #include <cstdint>
 #include <cstring>

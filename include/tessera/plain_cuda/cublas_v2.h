@@ -2,7 +2,7 @@
 // functions the compiler names the one that a program calls.
 #pragma once
 #include "parts/letters_begin.h"
-// Up to letters_end.h a program's macros of one letter do not matter.
+// Up to letters_end.h a program's macros of one capital letter do not matter.
 
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"

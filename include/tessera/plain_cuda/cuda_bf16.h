@@ -1,7 +1,7 @@
 // bfloat16: CUDA Math API, "Bfloat16 Precision Intrinsics". All results are rounded correctly.
 #pragma once
 #include "parts/letters_begin.h"
-// Up to letters_end.h a program's macros of one letter do not matter.
+// Up to letters_end.h a program's macros of one capital letter do not matter.
 
 #include "cuda_runtime.h"
 #include "parts/narrow.h"

@@ -1,7 +1,7 @@
 // Asynchronous copies of one thread: CUDA C++ Programming Guide, "Pipeline Primitives Interface".
 #pragma once
 #include "parts/letters_begin.h"
-// Up to letters_end.h a program's macros of one letter do not matter.
+// Up to letters_end.h a program's macros of one capital letter do not matter.
 
 #include "cuda_runtime.h"
 #include "parts/async.h"

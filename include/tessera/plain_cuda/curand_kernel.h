@@ -3,7 +3,7 @@
 // distribution does not.
 #pragma once
 #include "parts/letters_begin.h"
-// Up to letters_end.h a program's macros of one letter do not matter.
+// Up to letters_end.h a program's macros of one capital letter do not matter.
 
 #include "cuda_runtime.h"
 

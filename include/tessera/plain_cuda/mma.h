@@ -3,7 +3,7 @@
 // of k: a GPU's sums may differ in their last bits.
 #pragma once
 #include "parts/letters_begin.h"
-// Up to letters_end.h a program's macros of one letter do not matter.
+// Up to letters_end.h a program's macros of one capital letter do not matter.
 
 #include <algorithm>
 #include <cstring>

@@ -2,7 +2,7 @@
 // asynchronous where they lead from global to shared memory.
 #pragma once
 #include "../parts/letters_begin.h"
-// Up to letters_end.h a program's macros of one letter do not matter.
+// Up to letters_end.h a program's macros of one capital letter do not matter.
 
 #include "../cooperative_groups.h"
 #include "../parts/copy_pieces.h"
