@@ -118,15 +118,15 @@ constexpr Kernels<Source, typename V::k_group, typename V::sum> make_kernels(
   const auto tile = [&]<int R, int N>() {
     out.packed[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::full>;
     if constexpr (V::group * sizeof(Source) == sizeof(typename V::k_group)) {
-      out.direct[R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::full>;
+      out.direct[R - 1][N - 1] = micro_tile<V, 0, R, N, A::strided, B::full>;
       out.fused_packing[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::copied>;
     }
     if constexpr (sizeof(Source) == sizeof(typename V::k_group)) {
-      out.no_prefetch[0][R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::no_prefetch>;
+      out.no_prefetch[0][R - 1][N - 1] = micro_tile<V, 0, R, N, A::strided, B::no_prefetch>;
       out.no_prefetch[1][R - 1][N - 1] =
-          micro_tile<V, MR, R, N, A::strided, B::no_prefetch, End::finish>;
-      out.masked[0][R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::masked>;
-      out.masked[1][R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::masked, End::finish>;
+          micro_tile<V, 0, R, N, A::strided, B::no_prefetch, End::finish>;
+      out.masked[0][R - 1][N - 1] = micro_tile<V, 0, R, N, A::strided, B::masked>;
+      out.masked[1][R - 1][N - 1] = micro_tile<V, 0, R, N, A::strided, B::masked, End::finish>;
     }
   };
   if constexpr (V::group * sizeof(Source) == sizeof(typename V::k_group)) {
@@ -174,15 +174,14 @@ template <class V, int Rows, class Table>
 constexpr Table with_wide_tiles(Table table) {
   constexpr int most = Table::kMaxVectors;
   const auto tile = [&]<int R>() {
-    table.direct[R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::full>;
-    table.no_prefetch[0][R - 1][most - 1] =
-        micro_tile<V, Rows, R, most, A::strided, B::no_prefetch>;
+    table.direct[R - 1][most - 1] = micro_tile<V, 0, R, most, A::strided, B::full>;
+    table.no_prefetch[0][R - 1][most - 1] = micro_tile<V, 0, R, most, A::strided, B::no_prefetch>;
     table.no_prefetch[1][R - 1][most - 1] =
-        micro_tile<V, Rows, R, most, A::strided, B::no_prefetch, End::finish>;
-    table.masked[0][R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::masked>;
+        micro_tile<V, 0, R, most, A::strided, B::no_prefetch, End::finish>;
+    table.masked[0][R - 1][most - 1] = micro_tile<V, 0, R, most, A::strided, B::masked>;
     table.masked[1][R - 1][most - 1] =
-        micro_tile<V, Rows, R, most, A::strided, B::masked, End::finish>;
-    table.fused_packing[R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::copied>;
+        micro_tile<V, 0, R, most, A::strided, B::masked, End::finish>;
+    table.fused_packing[R - 1][most - 1] = micro_tile<V, 0, R, most, A::strided, B::copied>;
   };
   const auto tiles = [&]<int... R>(std::integer_sequence<int, R...>) {
     (tile.template operator()<R + 1>(), ...);
@@ -196,11 +195,10 @@ constexpr Table with_wide_tiles(Table table) {
 template <class V, class Table>
 constexpr Table with_tall_tiles(Table table) {
   const auto tile = [&]<int R>() {
-    constexpr int most = Table::kMr16;
-    table.mr16[0][R - 1] = micro_tile<V, most, R, 1, A::strided, B::no_prefetch>;
-    table.mr16[1][R - 1] = micro_tile<V, most, R, 1, A::strided, B::no_prefetch, End::finish>;
-    table.masked_mr16[0][R - 1] = micro_tile<V, most, R, 1, A::strided, B::masked>;
-    table.masked_mr16[1][R - 1] = micro_tile<V, most, R, 1, A::strided, B::masked, End::finish>;
+    table.mr16[0][R - 1] = micro_tile<V, 0, R, 1, A::strided, B::no_prefetch>;
+    table.mr16[1][R - 1] = micro_tile<V, 0, R, 1, A::strided, B::no_prefetch, End::finish>;
+    table.masked_mr16[0][R - 1] = micro_tile<V, 0, R, 1, A::strided, B::masked>;
+    table.masked_mr16[1][R - 1] = micro_tile<V, 0, R, 1, A::strided, B::masked, End::finish>;
   };
   const auto tiles = [&]<int... R>(std::integer_sequence<int, R...>) {
     (tile.template operator()<R + 1>(), ...);

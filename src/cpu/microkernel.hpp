@@ -153,9 +153,11 @@ template <class V, bool IsWhole, int Rows, int Vectors, class Mask>
   }
 }
 
+/// MR: of the packed panels of A; 0 where A is strided, so that no code exists twice.
 template <class V, int MR, int Rows, int Vectors, A PackedA, B EdgeB,
           End AtEnd = EdgeB == B::full || EdgeB == B::copied ? End::either : End::store>
 void micro_tile(const MicroTile<typename V::k_group, typename V::sum>& call) {
+  static_assert((PackedA == A::packed) == (MR > 0), "only a packed A has an MR");
   using KGroup = typename V::k_group;
   using Sum = typename V::sum;
   typename V::type acc[Rows][Vectors];

@@ -269,7 +269,7 @@ namespace {
   "add $" E "*" steps ", %[a4]\n\t"
 // clang-format on
 
-/// micro_tile<V, 8, 8, 3, PackedA, HowB>, with the same sums in the same order.
+/// The micro_tile of 8 rows of 3 vectors, with the same sums in the same order.
 template <class V, A PackedA, B HowB>
 void scheduled_tile(const MicroTile<typename V::k_group, typename V::sum>& call) {
   using KGroup = typename V::k_group;
@@ -280,7 +280,7 @@ void scheduled_tile(const MicroTile<typename V::k_group, typename V::sum>& call)
   const FinishRow<T>* const epilogue = call.finish;
   const bool finishes = epilogue != nullptr;
   if ((!in_panel && call.a_k != 1) || (whole && finishes))
-    return micro_tile<V, rows, rows, vectors, PackedA, HowB>(call);
+    return micro_tile < V, in_panel ? rows : 0, rows, vectors, PackedA, HowB > (call);
   const index_t row = finishes ? call.to_row : call.c_row;
   constexpr auto bytes = index_t{sizeof(T)};
   const KGroup *a = call.a, *b = call.b;

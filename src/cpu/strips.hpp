@@ -71,7 +71,7 @@ template <class V, int Rows, int Sums>
 void strips(const MicroTile<typename V::k_group, typename V::sum>& call) {
   constexpr int most = Sums / Rows;
   static constexpr auto tiles = []<int... I>(std::integer_sequence<int, I...>) {
-    return Widths<V, most>{{micro_tile<V, Rows, Rows, I + 1, A::strided, B::masked>...}};
+    return Widths<V, most>{{micro_tile<V, 0, Rows, I + 1, A::strided, B::masked>...}};
   }
   (std::make_integer_sequence<int, most>());
   const int vectors = (call.cols + V::lanes - 1) / V::lanes;
@@ -98,8 +98,8 @@ void strips(const MicroTile<typename V::k_group, typename V::sum>& call) {
     const int columns = here * V::lanes;
     strip.cols = here < left ? columns : call.cols - (vectors - left) * V::lanes;
     if (strip.cols < most * V::lanes) tiles.of[here - 1](strip);
-    else if (prefetches) micro_tile<V, Rows, Rows, most, A::strided, B::prefetched>(strip);
-    else micro_tile<V, Rows, Rows, most, A::strided, B::no_prefetch>(strip);
+    else if (prefetches) micro_tile<V, 0, Rows, most, A::strided, B::prefetched>(strip);
+    else micro_tile<V, 0, Rows, most, A::strided, B::no_prefetch>(strip);
     strip.b += columns, strip.c += columns;
   }
 }
