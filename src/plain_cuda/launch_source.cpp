@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::array kStarts = {"random", "zeros", "ones", "count", "nothing"};
 constexpr const char* kValues = "\"values\"";
+constexpr const char* kIndexed = ", [=]([[maybe_unused]] long long i) { return ";
 constexpr const char* kForm = "kernel<<<grid, block>>>(A: f32[m,k], C: f32[m,n], n: n)";
 
 /// CUDA's name of an element type.
@@ -80,6 +81,7 @@ class LaunchReader {
         "diagnostic push\n"
         "#pragma GCC diagnostic ignored \"-Wreturn-type\"\n#include ",
         quoted_text(file.string()), "\n#pragma GCC diagnostic pop\n#undef main\n",
+        without_macros(is_sized, arrays),
         "#line 1 \"--launch\"\nextern \"C\" const char tessera_asked_launch[] = ",
         quoted_text(t_.text), ";\nint main() {\n", is_sized ? extents() : std::string(),
         "for (int round = 0; ::tessera::plain_cuda::begin_asked_launch(round); ++round) { ", arrays,
@@ -141,6 +143,11 @@ class LaunchReader {
   bool is_array(std::size_t at) const {
     return t_.is_kind(at, Token::Kind::name) && t_.is(at + 1, "[");
   }
+  /// The names that the launch defines may be macros of the file.
+  static std::string without_macros(bool is_sized, std::string_view arrays) {
+    return cat(is_sized ? "#undef m\n#undef n\n#undef k\n" : "",
+               arrays.find(kIndexed) != arrays.npos ? "#undef i\n" : "");
+  }
   static std::string extents() {
     std::string out;
     for (const char which : {'m', 'n', 'k'})
@@ -188,13 +195,12 @@ class LaunchReader {
     }
     if (extents.empty()) refuse(close, cat(name, " has no extents"));
     arrays_[name] = variable;
-    arrays += cat("::tessera::plain_cuda::AskedArrayOf<", cuda_name(type), "> ", variable, "(",
-                  quoted_text(name), ", \"", tessera::name(type), "\", {", extents, "}, ", start,
-                  is_const ? ", true" : ", false",
-                  start.ends_with(kValues) ? cat(", [=]([[maybe_unused]] long long i) { return ",
-                                                 code(close + 2, end), "; }")
-                                           : std::string(),
-                  "); ");
+    arrays +=
+        cat("::tessera::plain_cuda::AskedArrayOf<", cuda_name(type), "> ", variable, "(",
+            quoted_text(name), ", \"", tessera::name(type), "\", {", extents, "}, ", start,
+            is_const ? ", true" : ", false",
+            start.ends_with(kValues) ? cat(kIndexed, code(close + 2, end), "; }") : std::string(),
+            "); ");
     return placed(begin, variable);
   }
 
