@@ -18,23 +18,34 @@ namespace {
 
 struct CudaRunRequest {
   std::vector<std::string> files;
-  std::string flags, arguments;
+  std::string flags, arguments, output, order = "forward";
+  bool keeps_step = false;
 };
+
+void keep(const std::filesystem::path& program, const std::string& output) {
+  std::error_code failed;
+  std::filesystem::copy_file(program, output, std::filesystem::copy_options::overwrite_existing,
+                             failed);
+  if (failed) throw Error(Category::file, cat("cannot write ", output, ": ", failed.message()));
+}
 
 int run_cuda(const CudaRunRequest& request) {
   const process::InterruptsAreNoted noted;
   const process::TemporaryFolder folder;
   const std::vector<std::filesystem::path> sources(request.files.begin(), request.files.end());
-  std::vector<std::string> words = {
-      plain_cuda::build({.sources = sources, .flags = request.flags, .is_checked = false},
-                        folder.path())
-          .string()};
-  if (!request.arguments.empty()) {
-    words.emplace_back("--");
-    for (auto& each : process::split_words(request.arguments)) words.push_back(std::move(each));
+  const std::filesystem::path program = plain_cuda::build({.sources = sources,
+                                                           .flags = request.flags,
+                                                           .is_checked = false,
+                                                           .keeps_step = request.keeps_step},
+                                                          folder.path());
+  if (!request.output.empty()) {
+    keep(program, request.output);
+    return 0;
   }
-  const process::ProgramEnd end =
-      process::run_program({.words = words, .environment = {"TESSERA_CUDA_RUN=1"}});
+  std::vector<std::string> words = {program.string()};
+  for (auto& each : process::split_words(request.arguments)) words.push_back(std::move(each));
+  const process::ProgramEnd end = process::run_program(
+      {.words = words, .environment = {"TESSERA_CUDA_ORDER=" + request.order}});
   if (end.exit_code >= 0) return end.exit_code;
   throw Error(Category::kernel, cat("cuda-run: the program ", end.text()), {}, {},
               "'tessera check' locates mistakes in kernels");
@@ -53,6 +64,12 @@ void add_cuda_run(CLI::App& root, shell::Context& context) {
       ->required();
   shell::add_text(*app, "--args", "WORDS", request->arguments,
                   "Its arguments, quoted as one argument");
+  shell::add_choice(*app, "--order", request->order, {"forward", "backward", "shuffled"},
+                    "The order of the threads between barriers");
+  shell::add_flag(*app, "--lockstep", request->keeps_step,
+                  "The lanes of a warp do each access to memory together");
+  shell::add_text(*app, "-o,--output", "PROGRAM", request->output,
+                  "Write the program here, and do not run it");
   shell::add_compiler_flags(*app, request->flags);
   shell::on_run(*app, context, [request] { return run_cuda(*request); });
 }

@@ -33,21 +33,34 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(text), {}};
 }
 
-/// Marks the ends of the variables in shared memory; the program's own files are linked between
-/// them. The second mark has space for the dynamic ones: 227 KiB, the most that a block may have.
+/// Marks the ends of the variables in shared memory and of the code; the program's own files are
+/// linked between them. The second mark has space for the dynamic ones: 227 KiB, the most that a
+/// block may have.
 constexpr const char* kFirst =
     ".section .tbss,\"awT\",@nobits\n.globl tessera_shared_begin\n.balign 1024\n"
     ".type tessera_shared_begin, @object\ntessera_shared_begin:\n"
+    ".text\n.globl tessera_code_begin\ntessera_code_begin:\n"
     ".section .note.GNU-stack,\"\",@progbits\n";
 constexpr const char* kLast =
     ".section .tbss,\"awT\",@nobits\n.zero 64\n.globl tessera_dynamic_shared\n.balign 1024\n"
     ".type tessera_dynamic_shared, @object\ntessera_dynamic_shared:\n.zero 233472\n"
+    ".text\n.globl tessera_code_end\ntessera_code_end:\n"
     ".section .note.GNU-stack,\"\",@progbits\n";
 
 /// The run-time finds out by it that blocks may carry out atomic updates in any order.
 constexpr const char* kAnyOrder =
     ".section .rodata\n.globl tessera_in_any_order\n.type tessera_in_any_order, @object\n"
     "tessera_in_any_order:\n.byte 1\n";
+
+/// The run-time finds out by it that the program just runs.
+constexpr const char* kUnchecked =
+    ".section .rodata\n.globl tessera_runs_unchecked\n.type tessera_runs_unchecked, @object\n"
+    "tessera_runs_unchecked:\n.byte 1\n";
+
+/// The same: that lanes of a warp keep in step.
+constexpr const char* kInStep =
+    ".section .rodata\n.globl tessera_keeps_step\n.type tessera_keeps_step, @object\n"
+    "tessera_keeps_step:\n.byte 1\n";
 
 /// What nvcc defines, for one device of compute capability 9.0.
 const Words kDefinitions = {"-D__CUDACC__",
@@ -82,7 +95,9 @@ class Builder {
       const bool is_launched = !what_.launch.empty() && source == what_.sources.front();
       words.push_back(compiled(source, is_launched ? launched(source) : source));
     }
-    words.push_back(assembled("last", keeps_order_ ? kLast : std::string(kLast) + kAnyOrder));
+    words.push_back(assembled(
+        "last", cat(kLast, keeps_order_ ? "" : kAnyOrder, what_.is_checked ? "" : kUnchecked,
+                    what_.keeps_step ? kInStep : "")));
     return linked(std::move(words));
   }
 
@@ -270,7 +285,7 @@ class Builder {
                    "-Wno-volatile"};
     if (what_.for_debugger) words.emplace_back("-O0");
     else words.insert(words.end(), kOptimised.begin(), kOptimised.end());
-    if (what_.is_checked) words.insert(words.end(), kTold.begin(), kTold.end());
+    if (what_.is_checked || what_.keeps_step) words.insert(words.end(), kTold.begin(), kTold.end());
     if (what_.is_checked && has_fragments) words.emplace_back("-ftrivial-auto-var-init=pattern");
     words.insert(words.end(), flags_.begin(), flags_.end());
     words.insert(words.end(), {"-x", "c++-cpp-output", "-S", base + ".cuda.ii", "-o", base + ".s"});

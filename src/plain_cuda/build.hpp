@@ -17,6 +17,7 @@ struct Build {
   /// the text of --launch, of a kernel of the first source; may be empty
   std::string launch;
   bool is_checked = true;     ///< accesses are recorded; else the program just runs
+  bool keeps_step = false;    ///< unchecked: the lanes of a warp do each access together
   bool for_debugger = false;  ///< not optimised
   bool prints = true;         ///< the compiler's messages, to stderr
 };

@@ -33,15 +33,6 @@ std::atomic<bool> is_taken{false}, is_told{false};
 pthread_t reporter;
 pid_t process;
 
-std::uintptr_t counter_of(const void* context) {
-  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
-#if defined(__x86_64__)
-  return static_cast<std::uintptr_t>(machine.gregs[REG_RIP]);
-#else
-  return static_cast<std::uintptr_t>(machine.pc);
-#endif
-}
-
 void on_late(int) {
   std::signal(taken.crash.signal, SIG_DFL);
   kill(process, taken.crash.signal);
@@ -68,6 +59,15 @@ void on_crash(int signal, siginfo_t* info, void* context) {
 }
 
 }  // namespace
+
+std::uintptr_t counter_of(const void* context) {
+  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(machine.gregs[REG_RIP]);
+#else
+  return static_cast<std::uintptr_t>(machine.pc);
+#endif
+}
 
 void catch_crashes() {
   process = getpid();

@@ -16,6 +16,8 @@ struct Crash {
   Place place;  ///< the innermost in the user's files; line 0: unknown
 };
 
+/// Where a signal interrupted the code: `context` is the third argument of its handler.
+std::uintptr_t counter_of(const void* context);
 /// From now on a signal that would end the process only stops the thread that raised it. The
 /// calling thread calls crashed() and prints the report: its own faults end the process.
 void catch_crashes();

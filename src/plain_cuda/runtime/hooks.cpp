@@ -18,6 +18,9 @@
 #include "tessera/core/recorder.hpp"
 #include "tessera/core/text.hpp"
 
+/// Not null: the program was built to run unchecked, with lanes in step.
+extern "C" [[gnu::weak]] const char tessera_keeps_step;
+
 namespace tessera::plain_cuda {
 
 constinit thread_local PendingAccess pending_access;
@@ -141,6 +144,12 @@ bool is_guard(std::uintptr_t address) {
   return std::find(all.begin(), all.end(), offset) != all.end();
 }
 
+/// Before its access a lane lets the other lanes of its warp come to theirs.
+void keep_step(ThreadContext& mine) {
+  const LetOthersRun others(mine);
+  mine.block.scheduler.yield(mine.linear);
+}
+
 template <std::size_t kBytes, bool kWrites>
 [[gnu::always_inline]] inline void touch(const void* address, const void* pc) {
   ThreadContext* const mine = current;
@@ -149,6 +158,7 @@ template <std::size_t kBytes, bool kWrites>
   if (number - mine->stack_low < mine->stack_bytes) return;
   auto* const recorder = tessera::detail::recorder;
   if (recorder == nullptr) {  // this block is not watched
+    if (&tessera_keeps_step != nullptr) return keep_step(*mine);
     if (kWrites) note_unwatched_write(number, kBytes);
     return;
   }
@@ -186,7 +196,8 @@ void touch_volatile(const void* address, const void* pc) {
   settle();
   const Here here = here_of_call(pc);
   if (recorder == nullptr) {
-    if (kWrites) note_unwatched_write(number, kBytes);
+    if (&tessera_keeps_step != nullptr) keep_step(*mine);
+    else if (kWrites) note_unwatched_write(number, kBytes);
   } else {
     bool done = false;
     {

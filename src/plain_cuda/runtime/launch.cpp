@@ -3,6 +3,8 @@
 #include "tessera/plain_cuda/parts/launch.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -13,6 +15,7 @@
 #include "forks.hpp"
 #include "graphs.hpp"
 #include "handles.hpp"
+#include "interrupts.hpp"
 #include "kernel_memory.hpp"
 #include "launch_limits.hpp"
 #include "memory.hpp"
@@ -124,12 +127,29 @@ void run_cluster(const KernelBody& body, const Configuration& how,
   current = nullptr;
 }
 
+/// How a program that is not checked runs its kernels: what the command's options have put into the
+/// environment.
+struct UncheckedRun {
+  ThreadOrder order = ThreadOrder::forward;
+  bool skips_kernels = std::getenv("TESSERA_CUDA_SKIP") != nullptr;
+
+  UncheckedRun() {
+    if (const char* const text = std::getenv("TESSERA_CUDA_ORDER")) order = parse_order(text);
+  }
+  static const UncheckedRun& get() {
+    static const UncheckedRun run;
+    return run;
+  }
+};
+
 BlockTask unchecked_task(const char* name, const Position& block, Dim3 extents,
                          tessera::detail::Residents& residents) {
+  interrupt_kernels();
   BlockTask task;
   task.kernel_name = name;
   task.block = block;
   task.block_dim = extents;
+  task.order = UncheckedRun::get().order;
   task.stack_bytes = kThreadStack;
   task.residents = &residents;
   return task;
@@ -306,9 +326,15 @@ void run_kernel_body(const char* name, const LaunchBounds& bounds, const Cluster
     error_of_launch = Program::get().last_error(false);
     return;
   }
-  if (Program::get().is_checked) run_checked(name, body, how);
-  else if (volume(extents_of(how.cluster)) > 1) run_clusters_unchecked(name, body, how);
-  else run_unchecked(name, body, how);
+  if (Program::get().is_checked) return run_checked(name, body, how);
+  if (UncheckedRun::get().skips_kernels) return;
+  try {
+    if (volume(extents_of(how.cluster)) > 1) run_clusters_unchecked(name, body, how);
+    else run_unchecked(name, body, how);
+  } catch (const Error& error) {  // as on a GPU, the program finds out at its next call
+    if (Program::get().device_error() == cudaSuccess) throw;
+    std::fprintf(stderr, "%s\n", error.what());
+  }
 }
 
 }  // namespace tessera::plain_cuda

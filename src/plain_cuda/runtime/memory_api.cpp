@@ -6,6 +6,7 @@
 #include "context.hpp"
 #include "copies.hpp"
 #include "debug_info.hpp"
+#include "digest.hpp"
 #include "graphs.hpp"
 #include "handles.hpp"
 #include "heap.hpp"
@@ -174,6 +175,7 @@ cudaError_t copy(const char* call, void* to, const void* from, std::size_t bytes
     return error;
   if (kind != cudaMemcpyDeviceToDevice) judge_source(call, from, bytes, place);
   std::memmove(to, from, bytes);
+  if (is_device(from) && !is_device(to)) digest_copied(from, bytes);
   copy_written(to, from, bytes);
   work(call, stream, from, to, bytes, place);
   return cudaSuccess;
@@ -228,6 +230,7 @@ cudaError_t give_back(const char* call, void* at, bool is_host, const Place& pla
                   cat(call, ": ", DeviceMemory::name_of(*found), " is memory of ",
                       is_host ? "the device" : "cudaMallocHost"),
                   is_host ? "cudaFree it" : "cudaFreeHost it");
+  digest_freed(at, found->bytes);
   memory.free(*found, here_of(place));
   return cudaSuccess;
 }

@@ -32,6 +32,8 @@ extern "C" char** environ;
 extern "C" int tessera_warp_size;  // what programs call warpSize
 /// The text of --launch, if a program was generated from it.
 extern "C" [[gnu::weak]] const char tessera_asked_launch[];
+/// Not null: the program was built to run unchecked.
+extern "C" [[gnu::weak]] const char tessera_runs_unchecked;
 
 namespace tessera::plain_cuda {
 
@@ -357,14 +359,13 @@ extern "C" void tessera_cuda_exit(int code) {
 /// The arguments are those of check::file_main, then `--` and the program's own.
 extern "C" int __wrap_main(int argc, char** argv) {
   using namespace tessera::plain_cuda;
+  if (&tessera_runs_unchecked != nullptr) return __real_main(argc, argv, environ);
   int own = 1;
   while (own < argc && std::strcmp(argv[own], "--") != 0) ++own;
   MainThread& main = main_thread();
   main.argc = own < argc ? argc - own : 1;
   main.argv = own < argc ? argv + own : argv;
   main.argv[0] = argv[0];
-  if (own == 1 && std::getenv("TESSERA_CUDA_RUN") != nullptr)
-    return __real_main(main.argc, main.argv, environ);
   const int code = tessera::check::file_main(
       own, argv, run_main, nullptr, tessera_asked_launch != nullptr ? run_launch : nullptr);
   std::fflush(nullptr);

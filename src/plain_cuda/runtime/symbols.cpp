@@ -6,6 +6,7 @@
 
 #include "copies.hpp"
 #include "debug_info.hpp"
+#include "digest.hpp"
 #include "memory.hpp"
 #include "program.hpp"
 #include "streams.hpp"
@@ -60,6 +61,7 @@ cudaError_t copy_symbol(bool writes, char* symbol, std::size_t offset, const voi
   void* const to = writes ? symbol + offset : const_cast<void*>(other);
   const void* const from = writes ? other : symbol + offset;
   std::memmove(to, from, bytes);
+  if (!writes) digest_copied(from, bytes);
   if (DeviceMemory::get().contains(to)) DeviceMemory::get().wrote(number(to), bytes);
   Streams& streams = Streams::get();
   streams.begin(nullptr, place, "a copy of a symbol");

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""`tessera cuda-run`: thread orders, the program that it writes, threads that wait by plain reads, failed assertions."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import cases  # noqa: E402
+
+LAST = """#include <cstdio>
+__global__ void last(int* x) { x[0] = threadIdx.x; }
+int main() {
+  int *x, y = -1;
+  cudaMalloc(&x, sizeof *x);
+  cudaMemcpy(x, &y, sizeof y, cudaMemcpyHostToDevice);
+  last<<<1, 64>>>(x);
+  cudaMemcpy(&y, x, sizeof y, cudaMemcpyDeviceToHost);
+  cudaFree(x);
+  printf("%d\\n", y);
+}
+"""
+WAITS = """#include <cstdio>
+__global__ void of_threads(int* x) {
+  __shared__ volatile int turn;
+  if (threadIdx.x == 0) turn = 7;
+  __syncthreads();
+  while (turn != threadIdx.x) {}
+  x[threadIdx.x] = 8 - turn--;
+}
+__global__ void of_blocks(volatile int* turn, int* x) {
+  while (*turn != blockIdx.x) {}
+  x[8 + blockIdx.x] = 1;
+  *turn = *turn - 1;
+}
+int main() {
+  int* x;
+  cudaMallocManaged(&x, 80 * sizeof *x);
+  of_threads<<<1, 8>>>(x);
+  x[79] = 3;
+  of_blocks<<<4, 1>>>(x + 79, x);
+  cudaDeviceSynchronize();
+  int sum = 0;
+  for (int i = 0; i < 12; ++i) sum += x[i];
+  printf("%d\\n", sum);
+}
+"""
+ASSERTS = """#include <cassert>
+#include <cstdio>
+__global__ void asserts(int n) { assert(threadIdx.x < n); }
+int main() {
+  asserts<<<1, 32>>>(16);
+  printf("%s\\n", cudaGetErrorName(cudaDeviceSynchronize()));
+}
+"""
+STEPS = """#include <cstdio>
+__global__ void sum(int* x) {
+  __shared__ volatile int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    s[threadIdx.x] += s[threadIdx.x + 32];
+    s[threadIdx.x] += s[threadIdx.x + 16];
+    s[threadIdx.x] += s[threadIdx.x + 8];
+    s[threadIdx.x] += s[threadIdx.x + 4];
+    s[threadIdx.x] += s[threadIdx.x + 2];
+    s[threadIdx.x] += s[threadIdx.x + 1];
+  }
+  if (threadIdx.x == 0) x[0] = s[0];
+}
+int main() {
+  int* x;
+  cudaMallocManaged(&x, sizeof *x);
+  sum<<<1, 64>>>(x);
+  cudaDeviceSynchronize();
+  printf("%d\\n", *x);
+}
+"""
+MACROS = """#define m 3
+#define i 4
+__global__ void set(int* x, int a) { x[threadIdx.x] = a; }
+"""
+
+
+class Run(unittest.TestCase):
+    longMessage = True
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def tessera(self, code, *words):
+        run = subprocess.run([cases.options.build / "bin/tessera", *words], cwd=self.folder, capture_output=True, text=True, timeout=300)
+        self.assertEqual(run.returncode, code, run.stdout + run.stderr)
+        return run
+
+    def test_an_order_of_the_threads(self):
+        (self.folder / "last.cu").write_text(LAST)
+        self.assertEqual(self.tessera(0, "cuda-run", "last.cu").stdout, "63\n")
+        self.assertEqual(self.tessera(0, "cuda-run", "last.cu", "--order", "backward").stdout, "0\n")
+        self.assertIn("forward, backward, shuffled", self.tessera(2, "cuda-run", "last.cu", "--order", "late").stderr)
+
+    def test_the_program_is_written(self):
+        (self.folder / "last.cu").write_text(LAST)
+        self.assertEqual(self.tessera(0, "cuda-run", "last.cu", "-o", "last").stdout, "")
+        self.assertIn("cannot write none/last", self.tessera(3, "cuda-run", "last.cu", "-o", "none/last").stderr)
+
+        def last(**environment):
+            return subprocess.run(["./last"], cwd=self.folder, capture_output=True, text=True, timeout=60, env={**os.environ, **environment})
+
+        self.assertEqual(last().stdout, "63\n")
+        self.assertEqual(last(TESSERA_CUDA_ORDER="backward").stdout, "0\n")
+        self.assertEqual(last(TESSERA_CUDA_SKIP="1").stdout, "-1\n")
+        digests = []
+        for each in ("forward", "backward", "forward"):
+            last(TESSERA_CUDA_ORDER=each, TESSERA_CUDA_DIGEST="digest")
+            digests.append((self.folder / "digest").read_text())
+        self.assertRegex(digests[0], r"^copied 4 [0-9a-f]{16}\nfreed 4 [0-9a-f]{16}\n$")
+        self.assertEqual(digests[0], digests[2])
+        self.assertNotEqual(digests[0], digests[1])
+
+    def test_threads_wait_by_plain_reads(self):
+        (self.folder / "waits.cu").write_text(WAITS)
+        self.assertEqual(self.tessera(0, "cuda-run", "waits.cu").stdout, "40\n")
+
+    def test_lanes_in_step(self):
+        (self.folder / "steps.cu").write_text(STEPS)
+        self.assertEqual(self.tessera(0, "cuda-run", "steps.cu", "--lockstep").stdout, "2016\n")
+        self.assertNotEqual(self.tessera(0, "cuda-run", "steps.cu").stdout, "2016\n")
+
+    def test_a_failed_assertion_is_an_error_of_the_next_call(self):
+        (self.folder / "asserts.cu").write_text(ASSERTS)
+        run = self.tessera(0, "cuda-run", "asserts.cu")
+        self.assertEqual(run.stdout, "cudaErrorAssert\n")
+        self.assertIn("assertion `threadIdx.x < n' failed at asserts.cu:3", run.stderr)
+
+    def test_a_file_may_define_the_names_of_a_launch(self):
+        (self.folder / "macros.cu").write_text(MACROS)
+        out = self.tessera(0, "check", "macros.cu", "--launch", "set<<<1, 8>>>(x: i32[m] = 2 * i + m, m)", "-m", "8").stdout
+        self.assertIn("clean:", out)
+
+
+if __name__ == "__main__":
+    cases.main()
