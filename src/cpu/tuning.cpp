@@ -66,22 +66,21 @@ const Tuning* tuning_named(std::string_view name) {
   return nullptr;
 }
 
-/// AMD's family 25 is Zen 3 and Zen 4 (models 10h to 1Fh, 60h to 7Fh, A0h to AFh: AMD's processor
-/// programming references), family 26 Zen 5; Intel's family 6: Sapphire, Emerald and Granite Rapids
-/// are models 143, 207, 173 and 174 (Intel SDM vol. 4, table 2-1).
+/// AMD's family 25 (19h) is Zen 3 and, with AVX-512, Zen 4, family 26 Zen 5 (AMD's processor
+/// programming references); of Intel's family 6, Sapphire, Emerald and Granite Rapids are models
+/// 143, 207, 173 and 174 (Intel SDM vol. 4, table 2-1).
 std::string_view microarchitecture() {
 #if defined(__x86_64__)
+  // The compiler's run-time library has already read this family. A virtual machine traps CPUID,
+  // which the first product of a process would wait for.
+  if (__builtin_cpu_is("amdfam19h")) return __builtin_cpu_supports("avx512f") ? kZen4.name : "";
   unsigned a = 0, b = 0, c = 0, d = 0;
-  __cpuid(0, a, b, c, d);  // not __get_cpuid, which asks twice: a virtual machine traps each
+  __cpuid(0, a, b, c, d);  // not __get_cpuid, which asks twice
   const bool is_amd = b == signature_AMD_ebx, is_intel = b == signature_INTEL_ebx;
   __cpuid(1, a, b, c, d);
   const unsigned base = a >> 8 & 15, family = base + (base == 15 ? a >> 20 & 255 : 0);
   const unsigned model = (a >> 4 & 15) + (a >> 12 & 0xF0);
   if (is_amd && family == 26) return kZen5.name;
-  if (is_amd && family == 25) {
-    const unsigned upper = model >> 4;
-    if (upper == 1 || upper == 6 || upper == 7 || upper == 10) return kZen4.name;
-  }
   if (is_intel && family == 6 && (model == 143 || model == 207 || model == 173 || model == 174))
     return kSapphireRapids.name;
 #endif
