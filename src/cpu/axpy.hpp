@@ -1,5 +1,6 @@
 // A few rows of A times B in axpy form: along the rows of B, which are contiguous and are read
-// once, at the speed of memory. V is a vector type as microkernel.hpp describes it.
+// once, at the speed of memory. V is a vector type as microkernel.hpp describes it. Measurements:
+// bench/results/cpu/tuning.md.
 #pragma once
 
 #include "microkernel.hpp"
@@ -11,8 +12,7 @@ namespace tessera::cpu {
 /// much work for each cache line of B, the following rows are prefetched at the same time; with
 /// little, four cache lines of each row are read at once. Where call.prefetch_k is not 0, the
 /// following rows are prefetched one after the other, in the order of memory; for four rows that is
-/// slower. Measured:
-/// bench/results/cpu/tuning.md.
+/// slower.
 template <class V, int Rows>
 void axpy(const MicroTile<typename V::k_group, typename V::sum>& call) {
   using Source = typename V::source;

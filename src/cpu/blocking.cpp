@@ -1,5 +1,6 @@
 // Implements blocking.hpp: cache sizes from the system, and from these and the micro-tile the
-// extents of KC blocks and blocks of C. Never changes a bit of the result.
+// extents of KC blocks and blocks of C. Never changes a bit of the result. Measurements:
+// bench/results/cpu/tuning.md.
 #include "blocking.hpp"
 
 #include <unistd.h>
@@ -21,7 +22,7 @@ constexpr index_t kKcBlockUnit = 16;
 
 /// Products of few rows: M up to `panels_of_a` panels. A shorter kc stores and reloads the sums
 /// more often; a longer one keeps more rows of B in L2, and strides of a power of two put these
-/// into few sets. Measured: bench/results/cpu/tuning.md.
+/// into few sets.
 struct FewRows {
   index_t panels_of_a;
   Stream stream;
@@ -34,7 +35,6 @@ constexpr FewRows kAxpy{4, Stream::axpy, 1024, 0}, kPanels{20, Stream::panels, 5
 
 /// Limits of column strips: rows of A; the size of a B in a near L3, in multiples of L2; and rows
 /// of B as a multiple of those that fit L2, since rows that are pages apart use few of its sets.
-/// Measured: bench/results/cpu/tuning.md.
 struct StripLimit {
   index_t rows, sizes_of_l2, of_sets;
 };
@@ -44,7 +44,7 @@ constexpr StripLimit kStripLimits[] = {{6, 16, kAny}, {16, 9, 4}, {32, 9, 3}, {2
 constexpr index_t kAxpyBytes = 4096;
 
 /// The size of B that counts as near for this many rows of A. Less than L3, which others use too,
-/// where the axpy form or panels are as fast. Measured: bench/results/cpu/tuning.md.
+/// where the axpy form or panels are as fast.
 index_t near_bytes_for(const BlockingInput& in) {
   const Tuning& values = tuning();
   const index_t most = in.M == 1                      ? values.near_one_row
@@ -65,7 +65,7 @@ bool is_for_strips(const BlockingInput& in) {
   if (in.dot_rows == 0) return false;
   if (in.M <= 2) return in.b_bytes <= near_bytes_for(in);
   // There are columns for every thread, and a strip and A stay in L2 for the second group of rows.
-  // An A whose columns are pages apart does not stay. Measured: bench/results/cpu/tuning.md.
+  // An A whose columns are pages apart does not stay.
   if (tuning().far_l3 || in.N < index_t{2} * in.lanes * in.threads) return false;
   // Not where threads would get unequal parts.
   const index_t vectors = ceil_div(in.N, in.lanes), shared = round_up(vectors, in.threads);
@@ -91,7 +91,7 @@ index_t strip_tasks(const BlockingInput& in) {
 constexpr index_t kAlwaysAxpy = 4;
 
 /// Rows of 8- or 16-bit elements are interleaved into K-groups as they are read: for a few rows of
-/// A each time they are used, else once. Measured: bench/results/cpu/tuning.md.
+/// A each time they are used, else once.
 const FewRows* few_rows_of_groups(const BlockingInput& in) {
   const bool is_far = in.b_bytes >= near_bytes();
   if (in.M <= kAlwaysAxpy || (is_far && in.M <= (in.group == 2 ? 12 : 8))) return &kAxpy;
@@ -109,8 +109,7 @@ const FewRows* few_rows(const BlockingInput& in) {
   if (is_narrow(in)) return &kTransposedDots;
   if (!in.b_is_row_major) return if_few(kTransposed);
   if (!in.b_is_unconverted) return if_few(kCopied);
-  // A B in L2 or a near L3 does not take the few_rows route. Measured:
-  // bench/results/cpu/tuning.md.
+  // A B in L2 or a near L3 does not take the few_rows route.
   const index_t bytes = in.b_bytes;
   if (b_crowds_l1(in.M, in.K, in.b_step, in.mr)) return nullptr;
   if (in.group > 1) return few_rows_of_groups(in);
@@ -121,8 +120,7 @@ const FewRows* few_rows(const BlockingInput& in) {
     return nullptr;
   if (in.M <= tuning().axpy_rows) return &kAxpy;
   if (tuning().far_l3) return nullptr;
-  // The prefetched part of the next panel stays in L2 only up to this depth. Measured:
-  // bench/results/cpu/tuning.md.
+  // The prefetched part of the next panel stays in L2 only up to this depth.
   return pages && in.M <= kPanelsOfPages.panels_of_a * 8 ? &kPanelsOfPages : if_few(kPanels);
 }
 
@@ -160,8 +158,7 @@ index_t most_of_a_in_place() {
 }
 
 bool rows_meet(index_t step) {
-  // Rows at a distance of the size of a way of L2 map to the same set. Measured:
-  // bench/results/cpu/tuning.md.
+  // Rows at a distance of the size of a way of L2 map to the same set.
   return tuning().far_l3 && step % l2_way() == 0;
 }
 
@@ -174,14 +171,13 @@ index_t most_in_place(index_t M, index_t K, index_t step, const void* data, int 
   // Rows that are pages apart would conflict in L2.
   if (step % 4096 == 0) return 0;
   const bool on_lines = step % 64 == 0 && reinterpret_cast<std::uintptr_t>(data) % 64 == 0;
-  // Where L3 is far, in place only if rows are aligned to cache lines. Measured:
-  // bench/results/cpu/tuning.md.
+  // Where L3 is far, in place only if rows are aligned to cache lines.
   if (tuning().far_l3 != 0 && !on_lines) return 0;
   const index_t most =
       caches().l2 * (threads == 1 ? tuning().in_place_alone : tuning().in_place_shared) / 8;
   if (tuning().far_l3 != 0) return most;
   // A B with more rows in one set of L2 than half of its ways, which does not fit L2 as a whole, is
-  // packed where A has many rows. Measured: bench/results/cpu/tuning.md.
+  // packed where A has many rows.
   const index_t way = l2_way();
   if (M > 640 && K * step > caches().l2 && K > way / std::gcd(step, way) * caches().l2_ways / 2)
     return 0;
@@ -189,7 +185,7 @@ index_t most_in_place(index_t M, index_t K, index_t step, const void* data, int 
 }
 
 /// K-groups of a KC block of a tile unit, which reads B so that A stays in L1. Deeper ones store
-/// and reload the sums more rarely and read A from L2. Measured: bench/results/cpu/tuning.md.
+/// and reload the sums more rarely and read A from L2.
 index_t kc_of_tiles(index_t K, index_t row_bytes) {
   const index_t in_l1 = caches().l1 * 2 / 3 / row_bytes;
   return std::max<index_t>(128, K > 2 * in_l1 ? 4 * in_l1 : in_l1);
@@ -198,12 +194,12 @@ index_t kc_of_tiles(index_t K, index_t row_bytes) {
 index_t kc_block_depth(index_t K, int mr, int k_group_bytes, bool is_narrow) {
   if (mr > 16) return even_part(K, kc_of_tiles(K, index_t{mr} * k_group_bytes), kKcBlockUnit);
   // A panel of A is as large as L1, or a little more, so that a K just above a multiple is not cut
-  // again. Like B it is read from L2 whatever its size, because B evicts it from L1; what
-  // matters is how rarely sums are stored and reloaded. Where L3 is far, a shallower KC block
-  // allows a wider part of B, which a narrow B does not need. A narrow B that is deep leaves no
-  // room for rows of A: two KC blocks of four vectors, one of them being prefetched, take half of
-  // L2. A K that needs several KC blocks anyway is cut so that two panels of B fit L2, one of them
-  // being prefetched. Measured: bench/results/cpu/tuning.md.
+  // again. Like B it is read from L2 whatever its size, because B evicts it from L1; what matters
+  // is how rarely sums are stored and reloaded. Where L3 is far, a shallower KC block allows a
+  // wider part of B, which a narrow B does not need. A narrow B that is deep leaves no room for
+  // rows of A: two KC blocks of four vectors, one of them being prefetched, take half of L2. A K
+  // that needs several KC blocks anyway is cut so that two panels of B fit L2, one of them being
+  // prefetched.
   const bool is_far = tuning().far_l3 != 0;
   const index_t bytes =
       is_far && is_narrow ? caches().l1 * 5 / 4 : caches().l1 * tuning().panel_twelfths / 12;
@@ -222,7 +218,7 @@ int panel_columns(index_t N, int lanes, int vectors) {
 namespace {
 
 /// Panels of B in each task, where every thread has up to four tasks: minimises the largest share
-/// of a thread. Measured: bench/results/cpu/tuning.md.
+/// of a thread.
 index_t task_panels(index_t panels, int threads) {
   const index_t of_thread = ceil_div(panels, threads);
   index_t best = of_thread;
@@ -235,7 +231,6 @@ index_t task_panels(index_t panels, int threads) {
 
 /// Columns of tasks, of `most` that few rows allow. Threads with a tile unit are done with a task
 /// soon: each gets as many, or one if its part of B is long, which it keeps and A in its L2.
-/// Measured: bench/results/cpu/tuning.md.
 index_t task_columns(const BlockingInput& in, index_t kc, index_t most) {
   const index_t part = ceil_div(in.N, in.threads) * kc * in.k_group_bytes;
   if (in.mr <= 16 || most <= in.threads || part > caches().l2 / 4) return most;
@@ -245,8 +240,7 @@ index_t task_columns(const BlockingInput& in, index_t kc, index_t most) {
 }  // namespace
 
 /// Where there are enough rows, tasks have multiples of `unit` columns: of a panel or, for threads,
-/// of a vector, so that their parts are as equal as possible. Measured:
-/// bench/results/cpu/tuning.md.
+/// of a vector, so that their parts are as equal as possible.
 Blocking block_packed(const BlockingInput& in, index_t kc, int nr, int unit) {
   Blocking out{};
   out.kc = kc, out.nr = nr;
@@ -262,13 +256,13 @@ Blocking block_packed(const BlockingInput& in, index_t kc, int nr, int unit) {
   out.mc = round_up(in.M, in.mr);
   if (in.threads == 1) return out;
   // Up to one part of the columns for each thread, where there are enough: panels packed by a core
-  // of another L3 are slow to read. Measured: bench/results/cpu/tuning.md.
+  // of another L3 are slow to read.
   const index_t parts = std::min<index_t>(in.threads, in.N / (4 * nr));
   if (in.packs_only_b && !tuning().far_l3 && out.nc >= in.N && parts > 1)
     out.nc = round_up(ceil_div(in.N, parts), unit);
   // Sixteen tasks for each thread, so that a delayed thread does not delay the others; fewer where
   // each packs its part of B or computes all of K alone; but enough rows in each to amortise
-  // reading that part. Measured: bench/results/cpu/tuning.md.
+  // reading that part.
   const index_t across = ceil_div(in.N, out.nc);
   out.shares_b = across == 1 || !tuning().far_l3;
   const index_t tasks = index_t{!out.shares_b ? 4 : in.N <= nr ? 8 : 16} * in.threads;
@@ -276,7 +270,7 @@ Blocking block_packed(const BlockingInput& in, index_t kc, int nr, int unit) {
   out.mc = even_part(in.M, std::max<index_t>(ceil_div(in.M, down), 4 * in.mr), in.mr);
   if (ceil_div(in.M, out.mc) * across >= 4 * in.threads) return out;
   // Too few rows for that. Where K is long and C one panel wide, each thread computes all of K for
-  // a part of the rows. Else narrower tasks. Measured: bench/results/cpu/tuning.md.
+  // a part of the rows. Else narrower tasks.
   if (in.K > kc && in.N <= nr && in.M >= 2 * in.mr) {
     out.mc = even_part(in.M, ceil_div(in.M, in.threads), in.mr);
     out.shares_b = false;
@@ -291,11 +285,10 @@ Blocking block_packed(const BlockingInput& in, index_t kc, int nr, int unit) {
 
 Blocking block(const BlockingInput& in) {
   // A panel of a transposed B reads as many rows of it at once as it has columns; one vector of
-  // rows is read faster than three. Measured: bench/results/cpu/tuning.md.
+  // rows is read faster than three.
   const index_t nr_most = index_t{in.lanes} * in.vectors;
   int nr = panel_columns(in.N, in.lanes, is_narrow(in) ? 1 : in.vectors);
-  // A few panels, one of them narrower, cannot be divided equally among threads. Measured:
-  // bench/results/cpu/tuning.md.
+  // A few panels, one of them narrower, cannot be divided equally among threads.
   const int two = 2 * in.lanes;
   if (in.threads > 1 && nr > two && in.N <= 5 * nr && in.N % nr != 0 && in.N % two == 0) nr = two;
   const FewRows* few = few_rows(in);
@@ -323,17 +316,15 @@ Blocking block(const BlockingInput& in) {
   out.stream_panels = std::clamp<index_t>(few->panels, 1, std::max<index_t>(1, most_panels));
   out.mc = round_up(in.M, in.mr);
   // Rows of B are read along a task's columns, and memory is faster with long runs: two tasks for
-  // each thread; one, for a single row of A, which is all memory traffic. Measured:
-  // bench/results/cpu/tuning.md.
+  // each thread; one, for a single row of A, which is all memory traffic.
   const index_t all = index_t{in.M == 1 ? 1 : 2} * in.threads;
   const index_t task = in.threads == 1 ? in.N : std::max(ceil_div(in.N, all), 4 * nr_most);
   const index_t most = axpys && in.M > 4 ? std::min(task, kAxpyBytes / in.k_group_bytes) : task;
   // As many for each thread, if they stay wide enough, so that a task runs on the same core in each
-  // call; else its part of B would move from L2 to L2. Measured: bench/results/cpu/tuning.md.
+  // call; else its part of B would move from L2 to L2.
   const index_t tasks = ceil_div(in.N, most), even = ceil_div(in.N, round_up(tasks, in.threads));
   const bool evens_out = tasks > in.threads && even >= 2 * nr_most;
-  // Wide tasks are equal to within a vector rather than a whole panel. Measured:
-  // bench/results/cpu/tuning.md.
+  // Wide tasks are equal to within a vector rather than a whole panel.
   const index_t nc = evens_out ? even : most;
   const bool by_vectors = axpys || (in.threads > 1 && in.vectors == 3 && nc >= index_t{5} * nr);
   out.nc = even_part(in.N, nc, by_vectors ? in.lanes : nr);

@@ -1,6 +1,6 @@
 // How a product is cut for the caches of this machine: which part of A stays in L2, which part of B
 // in L3 or, where that is far, in L2. Everything follows from the sizes of the caches and of a
-// micro-tile, and from tuning().
+// micro-tile, and from tuning(). Measurements: bench/results/cpu/tuning.md.
 #pragma once
 
 #include <algorithm>
@@ -39,8 +39,7 @@ index_t near_bytes();
 index_t most_in_place(index_t M, index_t K, index_t step, const void* data, int threads);
 
 /// Are K rows of B, `step` bytes apart, better packed for M rows of A because they conflict in L1?
-/// With a larger K the micro-tile hides the latency of L2. Measured:
-/// bench/results/cpu/tuning.md.
+/// With a larger K the micro-tile hides the latency of L2.
 bool b_crowds_l1(index_t M, index_t K, index_t step, int mr);
 
 /// The size in bytes up to which an A with contiguous rows is better read in place.

@@ -1,6 +1,6 @@
 // The one decision: from shape, strides, types, kernels and caches to a Route. Runs nothing and
 // reads no element; addresses count only by their alignment. gemm(), GemmPlan, workspace_bytes()
-// and reports read its result.
+// and reports read its result. Measurements: bench/results/cpu/tuning.md.
 #pragma once
 
 #include "expected_time.hpp"
@@ -16,14 +16,13 @@ using Helped = bool (*)(int threads, std::int64_t ns);
 
 /// The number of threads to divide work for: one, where no worker would be used or available. Where
 /// L3 is far, workers pay off only for more work, most of all where a transposed A is packed before
-/// it is multiplied. Measured: bench/results/cpu/tuning.md.
+/// it is multiplied.
 template <class In, class Out, class Table>
 int threads_of(const Gemm<In, Out>& call, const Table& kernels, Helped helped) {
   const int most = call.threads > 0 ? call.threads : asked_threads();
   if (bounded_product(call.M, call.N, call.K) <= kTiny * kTiny * kTiny) return 1;
   const std::int64_t ns = expected_ns<In, Out>(call.M, call.N, call.K, kernels);
-  // One row of A: parts of rows of B are read from L2 at half the speed of whole rows. Measured:
-  // bench/results/cpu/tuning.md.
+  // One row of A: parts of rows of B are read from L2 at half the speed of whole rows.
   const bool is_row = kIsPlainType<In, Out> && call.M == 1 && call.b_col == 1 &&
                       bounded_product(call.N, call.K, sizeof(In)) <= caches().l2 / 2;
   const index_t alone = tuning().alone_extent;

@@ -1,5 +1,5 @@
 // A few rows of A times B in dot form: along the columns of B, which are contiguous. V is a vector
-// type as microkernel.hpp describes it.
+// type as microkernel.hpp describes it. Measurements: bench/results/cpu/tuning.md.
 #pragma once
 
 #include "microkernel.hpp"
@@ -23,7 +23,7 @@ constexpr int kPagesRows = 4;
 /// As dots below, for whole vectors of columns that are pages apart: elements at the same k share a
 /// set of L1, which has 8 or 12 ways. So one half of a vector's columns lags some bytes after the
 /// other half, which then begins with the next columns. K: a multiple of the lanes, longer than
-/// this lag. Measured: bench/results/cpu/tuning.md.
+/// this lag.
 constexpr index_t kBytesBehind = 1536;
 template <class V, int Rows>
 void sweep_pages(const MicroTile<typename V::k_group, typename V::sum>& call, index_t a_row,
@@ -89,8 +89,7 @@ void sweep_pages(const MicroTile<typename V::k_group, typename V::sum>& call, in
 
 /// One row of bytes in dot form: sums of bytes are exact in any order, so lanes run along a column,
 /// eight columns at a time from the caches, four from memory. Not for pairs of bf16, whose bits
-/// would differ from those with more rows of A or a packed B. Measured:
-/// bench/results/cpu/tuning.md.
+/// would differ from those with more rows of A or a packed B.
 template <class V>
 void dot_lines(const MicroTile<typename V::k_group, typename V::sum>& call) {
   using Source = typename V::source;
@@ -132,8 +131,7 @@ void dot_lines(const MicroTile<typename V::k_group, typename V::sum>& call) {
 /// prefetch_k bytes ahead; where that is 0, b is in a cache: then two such groups of columns share
 /// each element of A, and more chains of multiply-adds hide their latency. Not where that many
 /// columns evict each other from L1; but where those of one group stay, one or two rows of A use
-/// two or three groups, a cache line at a time. Transposing is then the bottleneck. Measured:
-/// bench/results/cpu/tuning.md.
+/// two or three groups, a cache line at a time. Transposing is then the bottleneck.
 /// Over 150 lines: a transposition in registers, written out.
 template <class V, int Rows>
 void dot_transposed(const MicroTile<typename V::k_group, typename V::sum>& call) {
@@ -177,8 +175,7 @@ void dot_transposed(const MicroTile<typename V::k_group, typename V::sum>& call)
       constexpr int half = V::lanes / 2;
       index_t line_at[V::lanes];
       for (int i = 0; !Whole && i < V::lanes; ++i) line_at[i] = lesser(i, lines - 1) * call.b_k;
-      // Forced inlining for whole groups, which the compiler would not do. Measured:
-      // bench/results/cpu/tuning.md.
+      // Forced inlining for whole groups, which the compiler would not do.
       const auto each_of = [&]<int N>(const auto& body) __attribute__((always_inline)) {
         if constexpr (Whole) {
           TESSERA_UNROLL
@@ -271,8 +268,7 @@ void dot_transposed(const MicroTile<typename V::k_group, typename V::sum>& call)
     });
   };
   // Not inlined for more rows, which would be slower; inlined for few rows of f64, which are slower
-  // otherwise. Measured:
-  // bench/results/cpu/tuning.md.
+  // otherwise.
   const auto add_one = [&]<bool Whole>(int lines) __attribute__((noinline)) {
     add_inlined.template operator()<1, Whole, true>(lines, 0);
   };

@@ -1,4 +1,5 @@
-// From the sums of a micro-tile to C, for the packed path.
+// From the sums of a micro-tile to C, for the packed path. Measurements:
+// bench/results/cpu/tuning.md.
 #pragma once
 
 #include <algorithm>
@@ -70,8 +71,7 @@ void combine_tile(const ComplexGemm<R>& call, const Table& kernels, const R* sum
   each([](R& of_c, const R& own) { of_c = own; });
 }
 
-/// The same for real ones. Rows that are not contiguous are gathered first. Measured:
-/// bench/results/cpu/tuning.md.
+/// The same for real ones. Rows that are not contiguous are gathered first.
 template <class In, class Out, class Table>
 void finish_real_tile(const Gemm<In, Out>& call, Out* C, const Table& kernels,
                       const typename Gemm<In, Out>::Sum* sums, index_t sums_row, index_t i,

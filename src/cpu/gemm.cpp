@@ -1,5 +1,6 @@
 // The entry to the packed path: carries out the route that choose.hpp decides. Every route gives
-// the same bits; called by matmul, PackedMatrix, batches and the BLAS.
+// the same bits; called by matmul, PackedMatrix, batches and the BLAS. Measurements:
+// bench/results/cpu/tuning.md.
 #include "tessera/cpu/gemm.hpp"
 
 #include <utility>
@@ -101,7 +102,7 @@ Gemm<In, Out> columns_of(Gemm<In, Out> call, index_t j, index_t j_end) {
 
 /// Where it pays off, the columns before the first vector boundary of C are computed separately, so
 /// that the others can use non-temporal stores: malloc returns memory 16 bytes after a cache line's
-/// start. Measured: bench/results/cpu/tuning.md.
+/// start.
 template <class In, class Out, class Table>
 void multiply_packed(const Gemm<In, Out>& call, const Table& kernels, const PackedPlan& plan) {
   if (const index_t first = plan.columns_before; first > 0) {

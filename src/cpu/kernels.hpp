@@ -5,7 +5,7 @@
 // multiplies K-groups: one f32 or f64, or a group of neighbours along K that one instruction
 // multiplies and adds (2 bf16, 2 f16, 2 i16, 4 i8). One element of C is one chain of such steps in
 // order of k. The chain may be cut anywhere between K-groups: the running sums are stored and
-// reloaded, and no bit changes.
+// reloaded, and no bit changes. Measurements: bench/results/cpu/tuning.md.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,7 @@ struct Combination {
 };
 
 /// Up to this many rows, tasks leave A unpacked for `dots`; more rows are packed, once for all of a
-/// long B. Products without tasks never pack A for it. Measured: bench/results/cpu/tuning.md.
+/// long B. Products without tasks never pack A for it.
 constexpr int kDotRowsOfAnyA = 4;
 
 /// One call of a microkernel. Operands by strides in K-groups: a packed panel is just one more pair

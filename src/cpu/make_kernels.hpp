@@ -1,6 +1,6 @@
 // Makes a table of kernels from a vector type (see microkernel.hpp). Each kernels/<isa> file calls
-// it. Also the epilogue and the rounding to 16 bits, which need little more than
-// the vectors.
+// it. Also the epilogue and the rounding to 16 bits, which need little more than the vectors.
+// Measurements: bench/results/cpu/tuning.md.
 #pragma once
 
 #include <utility>
@@ -169,7 +169,7 @@ constexpr Kernels<Source, typename V::k_group, typename V::sum> make_kernels(
 }
 
 /// The same table with micro-tiles of up to Rows rows and the most vectors, for products of one
-/// panel: fewer loads for each multiply-add. Measured: bench/results/cpu/tuning.md.
+/// panel: fewer loads for each multiply-add.
 template <class V, int Rows, class Table>
 constexpr Table with_wide_tiles(Table table) {
   constexpr int most = Table::kMaxVectors;

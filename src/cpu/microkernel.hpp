@@ -29,7 +29,8 @@
 //                                   four, to which *shift is added, if there is one
 //
 // Register budget, MR x NR = 8 x 3 vectors: 24 sums + 3 of B + 1 broadcast of A = 28 of 32
-// registers (AVX-512, NEON); 6 x 2 vectors: 12 + 2 + 1 of 16 (AVX2).
+// registers (AVX-512, NEON); 6 x 2 vectors: 12 + 2 + 1 of 16 (AVX2). Measurements:
+// bench/results/cpu/tuning.md.
 #pragma once
 
 #include "kernels.hpp"
@@ -38,11 +39,10 @@ namespace tessera::cpu {
 
 enum class A : bool { packed, strided };
 /// full: whole vectors of b. no_prefetch: the same without prefetching, whose code alone would slow
-/// down a tiny product. Measured: bench/results/cpu/tuning.md.
+/// down a tiny product.
 enum class B : char { full, no_prefetch, masked, copied, prefetched };
 /// What happens to the sums. store: stored; finish: the epilogue of MicroTile::finish; either:
-/// that, unless it is null, a test that would slow down a tiny product. Measured:
-/// bench/results/cpu/tuning.md.
+/// that, unless it is null, a test that would slow down a tiny product.
 enum class End : char { store, finish, either };
 
 /// B is prefetched this many rows ahead of its use.
@@ -187,10 +187,10 @@ void micro_tile(const MicroTile<typename V::k_group, typename V::sum>& call) {
   [[maybe_unused]] KGroup* copy = nullptr;
   if constexpr (EdgeB == B::copied) copy = call.copy;
   // A single partial vector is filled up by a shuffle, for all rows; of several vectors, the last
-  // one uses masked multiply-adds. Measured: bench/results/cpu/tuning.md.
+  // one uses masked multiply-adds.
   constexpr bool by_parts = EdgeB == B::masked && Vectors > 1 && requires { &V::fma_part; };
   // The next micro-tile of C is prefetched into L2 now and into L1 some steps before the end, since
-  // B would evict it from L1. Measured: bench/results/cpu/tuning.md.
+  // B would evict it from L1.
   constexpr bool prefetches = EdgeB == B::full || EdgeB == B::copied;
   const bool finishes = AtEnd == End::finish || (AtEnd == End::either && call.finish != nullptr);
   const index_t to_row = finishes ? call.to_row : call.c_row;

@@ -1,6 +1,6 @@
 // The shortest route, for tiny products: the columns of C fit one panel of B, which stays unpacked;
 // microkernels compute the rows one after the other, directly into C where C is the plain sums.
-// Called by gemm.cpp and gemm_plan.cpp.
+// Called by gemm.cpp and gemm_plan.cpp. Measurements: bench/results/cpu/tuning.md.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,6 @@ namespace tessera::cpu {
 
 /// A micro-tile that prefetches nothing, for `no_prefetch` and `masked` entries of f32 and f64.
 /// Fields that these do not read are left unset: setting them all would slow down a tiny product.
-/// Measured: bench/results/cpu/tuning.md.
 template <class T>
 MicroTile<T, T> no_prefetch_tile(index_t K, const T* a, index_t a_row, index_t a_k, const T* b,
                                  index_t b_k, T* c, index_t c_row, int cols) {

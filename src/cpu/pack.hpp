@@ -1,6 +1,6 @@
 // The packing routines, written once for every instruction set: from a matrix with any strides to
 // the panels that microkernels read. V is a vector type as microkernel.hpp describes it. What a
-// panel is: see Pack in kernels.hpp.
+// panel is: see Pack in kernels.hpp. Measurements: bench/results/cpu/tuning.md.
 #pragma once
 
 #include "kernels.hpp"
@@ -43,8 +43,7 @@ template <class V>
 void transpose_lines(typename V::k_group* dst, index_t width, const typename V::k_group* src,
                      int lines, index_t K, index_t s_line) {
   using T = typename V::k_group;
-  // Whole vectors along a line, and one group of lines after the other. Measured:
-  // bench/results/cpu/tuning.md.
+  // Whole vectors along a line, and one group of lines after the other.
   constexpr int half = V::lanes / 2;
   if constexpr (requires { V::store(dst, V::halves(src, src)); }) {
     if (lines >= V::lanes && K >= half) {
@@ -105,7 +104,7 @@ void pack_panel(typename V::k_group* dst, int width, const typename V::k_group* 
 
 /// Where lines are adjacent in memory, whole rows of the source are copied across all panels at
 /// once, as many rows at a time as the hardware prefetchers track. The next ones are prefetched at
-/// the same time. Measured: bench/results/cpu/tuning.md.
+/// the same time.
 template <class V>
 void copy_rows(typename V::k_group* dst, int width, const typename V::k_group* src, index_t lines,
                index_t K, index_t s_k) {

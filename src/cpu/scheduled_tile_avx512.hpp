@@ -2,7 +2,7 @@
 // runs on the core's second hardware thread, its reorder buffer is halved, and a loop whose
 // multiply-adds wait for their loads suffers most. Here a row of B is loaded two steps, an element
 // of A two rows before its use. All 32 registers are used (24 sums, two rows of B, two elements of
-// A), which compilers do not achieve without copies. Measured: bench/results/cpu/tuning.md.
+// A), which compilers do not achieve without copies. Measurements: bench/results/cpu/tuning.md.
 #pragma once
 
 #include <algorithm>
@@ -79,8 +79,7 @@ namespace {
 /// The first time and then every `c_wait` times, prefetches one of the some eight rows of the next
 /// tile of C, with c as the pointer until this tile stores its own sums and c_row, no longer
 /// needed, as the counter. c_wait = 0: never. Where rows begin within a cache line, tiles to the
-/// left have read that one, so each row's last cache line is prefetched. Measured:
-/// bench/results/cpu/tuning.md.
+/// left have read that one, so each row's last cache line is prefetched.
 #define TESSERA_PREFETCH_C \
   "sub $1, %[c_row]\n\t" \
   "jnz 16f\n\t" \
@@ -291,8 +290,6 @@ void scheduled_tile(const MicroTile<typename V::k_group, typename V::sum>& call)
   index_t fours = call.K < 2 ? 0 : (call.K - 2) / 4;  // each step loads two steps ahead
   index_t last = call.K - 4 * fours;
   // Spread over the steps: issued all at once, loads from L3 or memory would delay those of B.
-  // Measured:
-  // bench/results/cpu/tuning.md.
   const T* const next_c = call.next_c;
   const bool prefetches_c = next_c != nullptr;
   const index_t c_wait = prefetches_c ? std::max<index_t>(1, (fours + rows / 2) / rows) : 0;

@@ -1,5 +1,6 @@
 // A few rows of A times a B in a near cache, at the cache's speed: strips of columns, whose sums
-// stay in registers for all of K. V is a vector type as microkernel.hpp describes it.
+// stay in registers for all of K. V is a vector type as microkernel.hpp describes it. Measurements:
+// bench/results/cpu/tuning.md.
 #pragma once
 
 #include <utility>
@@ -11,7 +12,7 @@ namespace tessera::cpu {
 /// One row of A: `Deep` rows of B over all columns before the next ones. c holds the sums except
 /// those of the last `Last` vectors, which stay in registers, to avoid reloading a partial vector
 /// right after its store. Reading several rows of B together takes fewer stores, and more streams
-/// for the hardware prefetchers of L1. Measured: bench/results/cpu/tuning.md.
+/// for the hardware prefetchers of L1.
 template <class V, int Last, int Deep>
 void row_by_row(const MicroTile<typename V::k_group, typename V::sum>& call) {
   constexpr int wide = 4;
@@ -64,9 +65,8 @@ struct Widths {
 ///
 /// Out of L3 the rows of a strip are as far apart as B's. Where that is 4 KiB, hardware-prefetched
 /// lines fall into a few sets of L1 and evict each other before they are read, so that times differ
-/// from process to process. With call.prefetch_k > 0 rows are prefetched
-/// instead, each vector's last cache line; for one and two rows that gains nothing. Measured:
-/// bench/results/cpu/tuning.md.
+/// from process to process. With call.prefetch_k > 0 rows are prefetched instead, each vector's
+/// last cache line; for one and two rows that gains nothing.
 template <class V, int Rows, int Sums>
 void strips(const MicroTile<typename V::k_group, typename V::sum>& call) {
   constexpr int most = Sums / Rows;

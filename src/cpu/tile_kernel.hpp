@@ -7,6 +7,7 @@
 //   dot<C, A, B>()      C(i, j) += sum over k of A(i, k) B(k, j), multiplied K-group by K-group
 //
 // A micro-tile is 2 x 2 tiles of sums, so that each tile of A and of B is read once for two dots.
+// Measurements: bench/results/cpu/tuning.md.
 #pragma once
 
 #include "make_kernels.hpp"
@@ -80,8 +81,7 @@ void multiply_tiles(const MicroTile<std::uint32_t, Sum>& call) {
   each([&]<int I, int J>() { Unit::template store<2 * I + J>(sums(I, J), c_step); });
 }
 
-/// Configuring waits for all earlier instructions: once for many whole micro-tiles. Measured:
-/// bench/results/cpu/tuning.md.
+/// Configuring waits for all earlier instructions: once for many whole micro-tiles.
 template <class Unit>
 void configure_whole() {
   static constexpr TileConfig whole = tile_config<Unit>(2 * kTile, 2 * kTile);

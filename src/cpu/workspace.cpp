@@ -1,6 +1,7 @@
 // The cache of memory blocks of Workspace: a few atomic slots, each of which holds one idle block
 // or none. Taking and returning a block is one atomic exchange, safe for any number of threads and
-// forked children; surplus blocks are returned to the system.
+// forked children; surplus blocks are returned to the system. Measurements:
+// bench/results/cpu/tuning.md.
 #include "workspace.hpp"
 
 #include <sys/mman.h>
@@ -27,8 +28,7 @@ struct Idle {
 std::array<std::atomic<Idle*>, 8> shelf;
 std::atomic<std::uint64_t> refused{0};
 
-/// From an eighth of a huge page on, a whole one: scattered small pages conflict in L2. Measured:
-/// bench/results/cpu/tuning.md.
+/// From an eighth of a huge page on, a whole one: scattered small pages conflict in L2.
 std::size_t page_rounded(std::size_t bytes) {
   const std::size_t unit = bytes >= kHugePage / 8 ? kHugePage : 4096;
   return (bytes + unit - 1) / unit * unit;

@@ -1,5 +1,5 @@
 // Tasks of a packed product of few rows: B is read once, in dot form, axpy form, strips or blocks.
-// Part of product.hpp, which includes it.
+// Part of product.hpp, which includes it. Measurements: bench/results/cpu/tuning.md.
 #pragma once
 
 #include "product.hpp"
@@ -112,7 +112,7 @@ inline bool Product<In, Out, Table>::prefetches_in_order(index_t cols) {
 
 /// A few rows of A, unpacked, in groups of at most MR. Each strip of columns stays in L2 for all
 /// groups; its sums, where C does not hold them, stay in L1. Whole micro-tiles are faster from L2
-/// and slower from L3. Measured: bench/results/cpu/tuning.md.
+/// and slower from L3.
 template <class In, class Out, class Table>
 inline void Product<In, Out, Table>::run_strips(const Part& part,
                                                 MicroTile<KGroup, Sum> micro) const {

@@ -1,6 +1,7 @@
 // The five loops around the microkernel, with the numbers of BLIS (Van Zee and van de Geijn, ACM
 // TOMS 41(3), 2015): 5, blocks of C; 4, KC blocks; 3, blocks of rows of A, in tasks that threads
 // share (tasks.hpp); 2, panels of B; 1, register tiles. Part of product.hpp, which includes it.
+// Measurements: bench/results/cpu/tuning.md.
 #pragma once
 
 #include "product.hpp"
@@ -148,7 +149,7 @@ inline void Product<In, Out, Table>::multiply_panel(Tiles& tiles, const Part& pa
 
 /// Loops 2 and 1 with so small a K that the operands stay in the caches and C is most of what is
 /// read and written: where C is far, register tile by register tile along its rows, in the order of
-/// memory. Measured: bench/results/cpu/tuning.md.
+/// memory.
 template <class In, class Out, class Table>
 inline void Product<In, Out, Table>::multiply_shallow(const Part& part, const Block& block,
                                                       index_t s, index_t s_end,

@@ -1,5 +1,5 @@
 // The packing of panels of A and shares of B in a packed product, each once for all threads where
-// they share it. Part of product.hpp, which includes it.
+// they share it. Part of product.hpp, which includes it. Measurements: bench/results/cpu/tuning.md.
 #pragma once
 
 #include "product.hpp"
@@ -14,10 +14,8 @@ inline void Product<In, Out, Table>::pack_panels_of_b(KGroup* to, const Part& pa
                   part.k, call_.b_col, call_.b_row);
 }
 
-/// The columns of the next panel of a share, given the number left: two of two vectors
-/// instead of one of three and one of one, which has too few sums to hide the latency of
-/// multiply-adds.
-/// Measured: bench/results/cpu/tuning.md.
+/// The columns of the next panel of a share, given the number left: two of two vectors instead of
+/// one of three and one of one, which has too few sums to hide the latency of multiply-adds.
 template <class In, class Out, class Table>
 inline int Product<In, Out, Table>::panel_of(index_t left) const {
   const index_t nr = plan_.blocks.nr, lanes = kernels_.lanes;
@@ -52,9 +50,9 @@ inline void Product<In, Out, Table>::ends(State& state, index_t kc_block) const 
   state.store(version(kc_block), std::memory_order_release);
 }
 
-/// Rows i0 to i1 of A, panel after panel, or unpacked. Packed blocks of a KC block are shared
-/// among threads, as B's shares are. All panels of a block are packed at once, because a row of a
-/// transposed A spans several. Measured: bench/results/cpu/tuning.md.
+/// Rows i0 to i1 of A, panel after panel, or unpacked. Packed blocks of a KC block are shared among
+/// threads, as B's shares are. All panels of a block are packed at once, because a row of a
+/// transposed A spans several.
 template <class In, class Out, class Table>
 inline auto Product<In, Out, Table>::block_of_a(int worker, const Part& part, index_t i0,
                                                 index_t i1) -> Block {
@@ -115,7 +113,6 @@ inline index_t Product<In, Out, Table>::run_first_block(int worker, const Part& 
     return state.load(std::memory_order_acquire) == version(part.kc_block);
   };
   // The micro-tiles that pack B read a packed A; rows that find B packed leave A in place.
-  // Measured: bench/results/cpu/tuning.md.
   const bool packs_a = plan_.fuses_b && !plan_.is_wide && !plan_.packs_a() &&
                        !(plan_.shares_b() && std::all_of(states, states + count, is_packed));
   const Block block =

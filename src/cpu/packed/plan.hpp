@@ -1,5 +1,6 @@
 // How a large product is divided, packed and stored: decided once, from shape, strides, types,
 // addresses and caches, by plan_packed(). Nothing here runs; product.hpp carries a plan out.
+// Measurements: bench/results/cpu/tuning.md.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +21,9 @@ constexpr index_t kBlockOfC = 4096;
 
 /// Rows of A that stay in L2, at most half of it, so that each panel of B is read from L3 once for
 /// all of them, and many columns of a transposed A are packed at once. AMX needs its panel in L1.
-/// Measured: bench/results/cpu/tuning.md.
 constexpr index_t kBlockRows = 128;
 /// Rows of the first block, with fused packing of B where L3 is near: while these rows use a panel,
 /// the next one is loaded. Packing alone reads at half the speed of memory, in any order.
-/// Measured: bench/results/cpu/tuning.md.
 constexpr index_t kFirstRows = 64;
 /// The least K of a micro-tile that prefetches: the operands of a shallower one are in the caches,
 /// and prefetches would be a large part of its loads.
@@ -115,7 +114,6 @@ index_t step_of_b(const Gemm<In, Out>& call) {
 
 /// Does one wide micro-tile cover all columns of C, so that each element of A is read once,
 /// unpacked?
-/// Measured: bench/results/cpu/tuning.md.
 template <class In, class Out, class Table>
 bool is_wide(const Gemm<In, Out>& call, const Table& kernels) {
   return kIsUnpacked<In, Table> && call.N > kernels.nr() && call.N <= kernels.one_panel() &&
@@ -167,7 +165,7 @@ void choose_packing(const Gemm<In, Out>& call, const Table& kernels, PackedPlan&
   const auto bytes = static_cast<index_t>(sizeof(In));
   const Blocking& blocks = plan.blocks;
   const index_t b_step = step_of_b(call);
-  // Rows of A are read in place. Measured: bench/results/cpu/tuning.md.
+  // Rows of A are read in place.
   const bool a_is_near = call.a_col == 1 && rows * call.K * bytes <= most_of_a_in_place();
   const bool a_passes_once = rows <= plan.mr || cols <= blocks.nr;
   const bool a_stays = (a_is_near || cols <= 2 * blocks.nr) && !rows_meet(call.a_row * bytes);
@@ -177,10 +175,9 @@ void choose_packing(const Gemm<In, Out>& call, const Table& kernels, PackedPlan&
                       blocks.kc * b_step <= (plan.is_wide ? caches().l2 * 5 / 8 : caches().l2 / 4);
   const bool packs_b = !unpacked || call.b_col != 1 || b_crowds_l1(rows, call.K, b_step, plan.mr) ||
                        !(rows <= 2 * plan.mr || b_fits);
-  // Each thread packs its own copy of the panels of a transposed A where packing is a plain
-  // copy: panels packed by a core of another L3 are slow to read, and all panels together do
-  // not fit L2. For a tile unit with a far L3, where that is no more than once more. Measured:
-  // bench/results/cpu/tuning.md.
+  // Each thread packs its own copy of the panels of a transposed A where packing is a plain copy:
+  // panels packed by a core of another L3 are slow to read, and all panels together do not fit L2.
+  // For a tile unit with a far L3, where that is no more than once more.
   const bool is_far = tuning().far_l3 != 0;
   const bool copies_a =
       call.threads > 1 &&
@@ -250,9 +247,8 @@ void choose_stores(const Gemm<In, Out>& call, const Table& kernels, PackedPlan& 
   // Rows of sums an odd number of cache lines apart are in different sets.
   constexpr index_t line = 64 / static_cast<index_t>(sizeof(Sum));
   plan.sums_row = (ceil_div(std::min(call.N, plan.most_cols), line) | 1) * line;
-  // A large C that is written once and not read again uses non-temporal stores, if its vectors
-  // are aligned. Not with an epilogue, whose loads would wait for such stores. Measured:
-  // bench/results/cpu/tuning.md.
+  // A large C that is written once and not read again uses non-temporal stores, if its vectors are
+  // aligned. Not with an epilogue, whose loads would wait for such stores.
   constexpr auto size = static_cast<index_t>(sizeof(Out));
   const index_t vector = kernels.lanes * size;
   const bool only_stores =

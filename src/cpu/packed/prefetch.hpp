@@ -1,5 +1,5 @@
 // What the packed product prefetches while it multiplies: rows and panels of A and B. Part of
-// product.hpp, which includes it.
+// product.hpp, which includes it. Measurements: bench/results/cpu/tuning.md.
 #pragma once
 
 #include "product.hpp"
@@ -65,7 +65,7 @@ inline void Product<In, Out, Table>::prefetch_next_b(MicroTile<KGroup, Sum>& mic
 
 /// Few panels: a micro-tile (i, j) prefetches, while it multiplies, the rows of A that come next,
 /// in place: those of the next micro-tile, where the part of B is one panel, else its share of
-/// those of the next block. Measured: bench/results/cpu/tuning.md.
+/// those of the next block.
 template <class In, class Out, class Table>
 inline void Product<In, Out, Table>::prefetch_next_rows(MicroTile<KGroup, Sum>& micro,
                                                         const Part& part, const Block& block,

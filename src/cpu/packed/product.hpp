@@ -1,5 +1,6 @@
 // Carries out a PackedPlan (plan.hpp) with the microkernels of one table. Called by gemm.cpp. The
 // class is here; the headers at the end have its functions by subject, first of all loops.hpp.
+// Measurements: bench/results/cpu/tuning.md.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +18,8 @@ namespace tessera::cpu {
 /// Shares of B in a task, at most.
 constexpr index_t kMostShares = kBlockOfC / kShareColumns + 1;
 
-/// Threads begin with their own ranges of tasks, so that a thread works on the same part of C
-/// and B as in the last KC block or call. Where A's panels are shared, all begin together instead.
-/// Measured: bench/results/cpu/tuning.md.
+/// Threads begin with their own ranges of tasks, so that a thread works on the same part of C and B
+/// as in the last KC block or call. Where A's panels are shared, all begin together instead.
 constexpr index_t kMostRanges = 16;
 
 /// Rows of B that are multiplied with all panels of A, where there are several, before the next
@@ -88,7 +88,7 @@ class Product {
   };
 
   /// For each vector of a row of B, the cache line in which it ends is prefetched: the one in which
-  /// it begins was read for the columns to its left. Measured: bench/results/cpu/tuning.md.
+  /// it begins was read for the columns to its left.
   static constexpr index_t kLineEnd = 63;
   /// Walks over a block of B, eight rows at a time, cache line by cache line.
   struct Prefetch {

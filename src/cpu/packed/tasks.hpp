@@ -1,5 +1,5 @@
 // The memory of a packed product, and its tasks: which thread takes which, and their rows and
-// columns. Part of product.hpp, which includes it.
+// columns. Part of product.hpp, which includes it. Measurements: bench/results/cpu/tuning.md.
 #pragma once
 
 #include "product.hpp"
@@ -49,16 +49,13 @@ inline index_t Product<In, Out, Table>::take(int worker, index_t kc_block) {
 
 /// The first row of the tasks in one row of tasks: equal parts, where there are many for each
 /// thread. Of few, the last is the smallest: workers start later than the caller, which takes the
-/// first. Measured:
-/// bench/results/cpu/tuning.md.
+/// first.
 template <class In, class Out, class Table>
 inline index_t Product<In, Out, Table>::task_row(index_t at) const {
   return evens_out_ ? ceil_div(rows_, plan_.mr) * at / down_ * plan_.mr : at * plan_.blocks.mc;
 }
 
-/// The first column of the tasks in one row. A few tasks with strips are equal to within a
-/// vector.
-/// Measured: bench/results/cpu/tuning.md.
+/// The first column of the tasks in one row. A few tasks with strips are equal to within a vector.
 template <class In, class Out, class Table>
 inline index_t Product<In, Out, Table>::task_column(index_t at) const {
   const index_t lanes = kernels_.lanes;

@@ -1,6 +1,7 @@
 // Which products one thread computes without tasks, and how: tiny and small ones, few sums, few
 // columns, and the order `lanes`. Decisions alone: products.hpp, k_groups.hpp, few_sums.hpp and
-// lane_sums.hpp carry them out. choose.hpp asks them in order.
+// lane_sums.hpp carry them out. choose.hpp asks them in order. Measurements:
+// bench/results/cpu/tuning.md.
 #pragma once
 
 #include <algorithm>
@@ -32,8 +33,7 @@ bool is_tiny(const Gemm<In, Out>& call) {
   return call.M <= most && call.N <= most && call.K <= most;
 }
 
-/// Up to this much work, one thread is faster than dividing it into tasks. Measured:
-/// bench/results/cpu/tuning.md.
+/// Up to this much work, one thread is faster than dividing it into tasks.
 constexpr index_t kSmallWork = 120 * 120 * 120, kSmallExtent = 256;
 
 template <class In, class Out>
@@ -43,13 +43,13 @@ bool is_small(const Gemm<In, Out>& call) {
 }
 
 /// Do a few columns of C leave at least half of a vector empty, with enough rows and depth to
-/// compute C' = B' A' instead? Measured: bench/results/cpu/tuning.md.
+/// compute C' = B' A' instead?
 template <class In, class Out>
 bool has_few_columns(const Gemm<In, Out>& call, int lanes, int group) {
   if (call.N * 2 > lanes) return false;
   const bool is_long = call.M > 4 * call.N;
   if (call.N * 4 <= lanes) return call.K >= index_t{16} * group && (is_long || call.M % lanes == 0);
-  // Only vectors of 512 bits are transposed in registers. Measured: bench/results/cpu/tuning.md.
+  // Only vectors of 512 bits are transposed in registers.
   const bool transposes = group == 1 && lanes * sizeof(typename Gemm<In, Out>::Sum) == 64;
   const index_t least = transposes && call.M >= index_t{3} * lanes ? 16 : 96;
   return is_long && call.K >= least * group;
@@ -68,8 +68,7 @@ constexpr bool transposes(int lanes) {
 }
 
 /// Rows of A at this distance fall into two sets of L1, and evict each other and the other
-/// operands: they are copied, if they are short enough for the stack. Measured:
-/// bench/results/cpu/tuning.md.
+/// operands: they are copied, if they are short enough for the stack.
 template <class T>
 constexpr index_t kCopiedK = 2048 / sizeof(T);
 template <class T>
@@ -100,8 +99,7 @@ bool is_for_chains(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
 }
 
 /// Is a matrix of lines of K elements so small that no prefetching is needed, and do the long rows
-/// that are multiplied with it, `row` apart, not conflict in L1? Measured:
-/// bench/results/cpu/tuning.md.
+/// that are multiplied with it, `row` apart, not conflict in L1?
 template <class T>
 bool lines_stay(index_t lines, index_t K, index_t rows, index_t row) {
   return bounded_product(lines, K, sizeof(T)) <= caches().l2 / 2 &&
@@ -121,8 +119,7 @@ bool is_for_dots(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
 
 /// Estimated costs of the routes of a small product, in vector multiply-adds (throughput two per
 /// cycle, latency four). The constants are fitted to products of up to 256 in each extent, with few
-/// columns, or with B transposed, in f32 and f64. Measured:
-/// bench/results/cpu/tuning.md.
+/// columns, or with B transposed, in f32 and f64.
 struct Costs {
   index_t lanes;
   int shift;            ///< to avoid a division, which would slow down a tiny product
@@ -179,7 +176,7 @@ index_t columns_left(index_t M, index_t N, index_t K, bool a_in_columns, bool pa
     return packs ? costs.panel(M, cols, K) : costs.tiles(M, cols, K);
   };
   const index_t takes = costs.columns(M, left, K, a_in_columns);
-  // Remainder columns take somewhat longer than that. Measured: bench/results/cpu/tuning.md.
+  // Remainder columns take somewhat longer than that.
   const bool pays = left < N ? takes * 6 / 5 < others(N) - others(N - left) : takes < others(N);
   return pays ? left : 0;
 }
@@ -194,8 +191,7 @@ index_t columns_left(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
   return columns_left(call.M, call.N, call.K, call.a_row == 1, call.b_col != 1, kernels);
 }
 
-/// B packed as one panel: where its rows are not contiguous, and the panel stays in L1 or
-/// near it. Measured: bench/results/cpu/tuning.md.
+/// B packed as one panel: where its rows are not contiguous, and the panel stays in L1 or near it.
 template <class T>
 std::size_t panel_bytes(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
   return Workspace::rounded(static_cast<std::size_t>(call.K * round_up(call.N, kernels.lanes)) *
@@ -244,8 +240,7 @@ int small_panel(index_t N, const Table& kernels) {
   return static_cast<int>(even_part(N, kernels.nr(), kernels.lanes));
 }
 
-/// Few rows in dot form from K-groups; `in_columns`: few columns, as rows of C'. Measured:
-/// bench/results/cpu/tuning.md.
+/// Few rows in dot form from K-groups; `in_columns`: few columns, as rows of C'.
 template <class In, class Out, class Table>
 bool is_for_k_group_dots(const Gemm<In, Out>& call, const Table& kernels, bool in_columns) {
   const index_t rows = in_columns ? call.N : call.M, lines = in_columns ? call.M : call.N;
@@ -274,7 +269,7 @@ PackedKGroups packed_k_groups(const Gemm<In, Out>& call, const Table& kernels) {
 }
 
 /// Products of which one thread packs both factors and multiplies without tasks: B stays in L1. For
-/// more rows than are multiplied with an unpacked B. Measured: bench/results/cpu/tuning.md.
+/// more rows than are multiplied with an unpacked B.
 template <class In, class Out, class Table>
 bool is_for_k_groups(const Gemm<In, Out>& call, const Table& kernels) {
   if constexpr (std::is_same_v<In, typename Gemm<In, Out>::Sum>) return false;  // f32 into 16 bits

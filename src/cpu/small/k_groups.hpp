@@ -1,6 +1,7 @@
 // Tiny and small products of types whose elements are packed into K-groups first (f16, bf16,
 // bytes), and tiny ones of f32 into 16 bits: by one thread, no tasks, no shared state. Few rows or
 // columns in dot form, else with both factors packed at once. Called by gemm.cpp and gemm_plan.cpp.
+// Measurements: bench/results/cpu/tuning.md.
 #pragma once
 
 #include <algorithm>
@@ -113,8 +114,7 @@ bool multiply_k_group_dots(const Gemm<In, Out>& call, const Table& kernels, Smal
   return true;
 }
 
-/// `call` is tiny; its A, B and C are ignored. Panels are on the stack. Measured:
-/// bench/results/cpu/tuning.md.
+/// `call` is tiny; its A, B and C are ignored. Panels are on the stack.
 template <class In, class Out, class Source, class KGroup, class Sum>
 [[gnu::noinline]] void multiply_tiny_k_groups(const Gemm<In, Out>& call,
                                               const Kernels<Source, KGroup, Sum>& kernels,

@@ -1,6 +1,6 @@
 // Products of float or double that one thread computes without tasks: from tiny ones up to about
 // 120 in each extent, a few rows or columns, and remainder columns beyond whole vectors. No shared
-// state. Called by gemm.cpp.
+// state. Called by gemm.cpp. Measurements: bench/results/cpu/tuning.md.
 #pragma once
 
 #include <algorithm>
@@ -58,8 +58,7 @@ void multiply_strips(index_t M, index_t N, index_t K, const T* A, index_t a_row,
   kernels.strips[M - 1](strip);
 }
 
-/// Rows that fit one group are fastest in strips, more in panels. Measured:
-/// bench/results/cpu/tuning.md.
+/// Rows that fit one group are fastest in strips, more in panels.
 template <class T>
 void gemm_tiny(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B, index_t b_k) {
   const bool plain = is_plain(call);
@@ -108,7 +107,7 @@ void multiply_dots(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
                 call.c_row, kernels);
 }
 /// A few columns of C, at most dot_rows, as rows of C' = B' A', some rows of A at a time. A has
-/// contiguous rows or columns. Measured: bench/results/cpu/tuning.md.
+/// contiguous rows or columns.
 template <class T>
 [[gnu::noinline]] void multiply_columns(index_t M, index_t columns, index_t K, const T* A,
                                         index_t a_row, index_t a_col, const T* B, index_t b_row,
