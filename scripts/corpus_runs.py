@@ -94,9 +94,8 @@ def verdict(done):
     """(`right`, `wrong` or empty, the line that says so) in the program's own words."""
     said = ""
     for line in done.text.splitlines():
-        if "assert" in line:  # of a kernel: the program's exit code, or what it says of its error, counts
-            continue
-        if WRONG.search(NONE_WRONG.sub("", line)):
+        # Of an assertion that fails in a kernel the program's exit code counts, or what it says of the error.
+        if "assert" not in line and WRONG.search(NONE_WRONG.sub("", line)):
             return "wrong", line.strip()
         if not said and RIGHT.search(line):
             said = line.strip()
