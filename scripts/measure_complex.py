@@ -5,7 +5,7 @@
     scripts/measure_complex.py -h         more
 
 Each library is in a process of its own. All multiply the same matrices, their results are compared with NumPy's in twice the
-precision, then they take turns; a row has the median time of a call and the median over the rounds of theirs divided by ours.
+precision, then they are timed in rounds; a row has the median time of a call and the median over the rounds of theirs divided by ours.
 A flop is a real one: a complex product has 8 M N K.
 """
 import argparse
@@ -51,7 +51,7 @@ def prefix_of(library):
 
 
 def work(path):
-    """The process of a library: a line asks for a case or a turn of so many seconds."""
+    """The process of a library: a line asks for a case or a sample of so many seconds."""
     library = ctypes.CDLL(path)
     call = None
     for line in sys.stdin:
@@ -103,12 +103,12 @@ def libraries():
     return [("tessera", OURS, ""), *((peer["name"], peer["path"], peer["environment"]) for peer in peers if peer["name"] != "reference")]
 
 
-def turn(contestant, seconds, threads):
+def sample(contestant, seconds, threads):
     """The time of a call. Idle threads of the one before spin for up to 200 ms, and would have a core."""
     if threads > 1:
         time.sleep(REST)
-    contestant.ask("turn", seconds / 4)
-    return float(contestant.ask("turn", seconds))
+    contestant.ask("sample", seconds / 4)
+    return float(contestant.ask("sample", seconds))
 
 
 def measure(shapes, threads, rounds, seconds):
@@ -124,7 +124,7 @@ def measure(shapes, threads, rounds, seconds):
                     if answer != "right":
                         print(f"measure_complex: {kind} {shape}: {each.name} is left out: its result is {answer or 'none'}", file=sys.stderr)
                 taking_part = [each for each, answer in said.items() if answer == "right"]
-                times = [[turn(each, seconds, threads) for each in taking_part] for _ in range(rounds)]
+                times = [[sample(each, seconds, threads) for each in taking_part] for _ in range(rounds)]
                 m, n, k = map(int, shape.partition("-")[0].split("x"))
                 for i, each in enumerate(taking_part):
                     median = statistics.median(row[i] for row in times)
@@ -143,7 +143,7 @@ def main():
     parser.add_argument("--shapes", default=SHAPES, help="MxNxK, with -TN or -NC for transposed and conjugate operands; default %(default)s")
     parser.add_argument("--threads", default="1,2", help="default 1,2")
     parser.add_argument("--rounds", type=int, default=9, help="default 9")
-    parser.add_argument("--seconds", type=float, default=0.05, help="of a turn; default 0.05")
+    parser.add_argument("--seconds", type=float, default=0.05, help="of a sample; default 0.05")
     parser.add_argument("-o", "--output", type=pathlib.Path, help="another file than bench/results/complex/MACHINE.csv")
     asked = parser.parse_args()
     output = asked.output or ROOT / f"bench/results/complex/{asked.machine}.csv"

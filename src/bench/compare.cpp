@@ -40,7 +40,7 @@ bool has_peak(const BenchResults& results, const BenchRow& row) {
 std::vector<double> speeds(const BenchResults& results, const BenchRow& row, bool by_share) {
   std::vector<double> out;
   if (by_share) {
-    for (const auto& [turn, share] : peak_shares(results, row)) out.push_back(share);
+    for (const auto& [round, share] : peak_shares(results, row)) out.push_back(share);
   } else {
     for (double seconds : row.seconds()) out.push_back(1 / seconds);
   }
@@ -83,7 +83,7 @@ std::string why_unclear(double ratio, const Interval& interval, double threshold
 /// The median speed as a multiple of the peak measured beside it, even if that was disturbed.
 double raw_share(const BenchResults& results, const BenchRow& row) {
   std::vector<double> out;
-  for (const auto& [turn, share] : speed_ratios(row, *others(results, row, Kind::peak).front()))
+  for (const auto& [round, share] : speed_ratios(row, *others(results, row, Kind::peak).front()))
     out.push_back(share);
   return median(out);
 }

@@ -1,5 +1,5 @@
 // What runs inside a contestant's process, and its questions: see contestant.hpp. Questions are
-// lines of text: "case TYPES SHAPE", "turn SECONDS", "idle SECONDS", "release"; "first" is a case
+// lines of text: "case TYPES SHAPE", "sample SECONDS", "idle SECONDS", "release"; "first" is a case
 // whose first call is the answer.
 #include "contestant.hpp"
 
@@ -27,7 +27,7 @@ namespace tessera::bench {
 
 namespace {
 
-/// If one product takes a smaller share of a turn than this, the turn begins with an untimed
+/// If one product takes a smaller share of a sample than this, the sample begins with an untimed
 /// product that wakes threads and fills caches.
 constexpr double kWarmShare = 0.2;
 
@@ -69,10 +69,10 @@ Sample timed(Work& work, index_t iterations) {
   return {0, iterations, seconds / count, (cpu_seconds() - cpu) / count};
 }
 
-/// A turn, after an untimed call that wakes threads and fills caches.
-Sample warm_turn(Work& work, double call_seconds, double seconds) {
+/// A sample, after an untimed call that wakes threads and fills caches.
+Sample warm_sample(Work& work, double call_seconds, double seconds) {
   if (call_seconds < kWarmShare * seconds) work.once();
-  return turn_of([&work](index_t calls) { return timed(work, calls); }, call_seconds, seconds);
+  return sample_of([&work](index_t calls) { return timed(work, calls); }, call_seconds, seconds);
 }
 
 /// One call after this much idleness, and one call before the idleness.
@@ -131,12 +131,13 @@ process::Child::Answer multiplier(MakeCall make_call, int threads, SharedOperand
       state->call_seconds = sample.seconds;
       return text_of_sample(sample);
     }
-    if (verb == "turn" || verb == "idle") {
+    if (verb == "sample" || verb == "idle") {
       double seconds = 0;
       words >> seconds;
-      const Sample sample = verb == "turn" ? warm_turn(*state->work, state->call_seconds, seconds)
-                                           : after_idleness(*state->work, seconds);
-      if (verb == "turn") state->call_seconds = sample.seconds;
+      const Sample sample = verb == "sample"
+                                ? warm_sample(*state->work, state->call_seconds, seconds)
+                                : after_idleness(*state->work, seconds);
+      if (verb == "sample") state->call_seconds = sample.seconds;
       return text_of_sample(sample);
     }
     state->work.reset();
@@ -250,7 +251,7 @@ process::Child::Answer peak_meter(int threads) {
     if (verb == "case") {
       state->now = read_case(words, threads);
       state->meter = std::make_unique<PeakMeter>(peak_chain(state->now.types.in), threads);
-    } else if (verb == "turn") {
+    } else if (verb == "sample") {
       words >> seconds;
     } else {
       return {};
@@ -286,9 +287,9 @@ class ProcessContestant : public Contestant {
   double prepare(const BenchCase& now) override {
     return read_sample(child_.ask(question_of(now))).seconds;
   }
-  Sample turn(double seconds) override {
+  Sample sample(double seconds) override {
     const double idle = on_.readiness.idle_seconds;
-    return read_sample(child_.ask(idle > 0 ? cat("idle ", idle) : cat("turn ", seconds)));
+    return read_sample(child_.ask(idle > 0 ? cat("idle ", idle) : cat("sample ", seconds)));
   }
   void release() override { child_.ask("release"); }
 

@@ -1,5 +1,5 @@
 // One party of a benchmark: an algorithm, a peer library or the chain of multiply-adds that gives
-// the peak. Contestants take turns; a turn gives one sample. Nothing is verified here. On the CPU
+// the peak. In each round every contestant gives one sample. Nothing is verified here. On the CPU
 // each runs in its own process, on its own copy of the operands, and is stopped while others
 // are measured; those of a GPU are in device.hpp.
 #pragma once
@@ -27,7 +27,7 @@ struct DeviceState {
 };
 
 struct Sample {
-  int turn = 0;
+  int round = 0;
   index_t iterations = 0;
   double seconds = 0, cpu_seconds = 0;  ///< for each call; CPU time of all threads together
   DeviceState device = {};
@@ -66,7 +66,7 @@ class Contestant {
   virtual double prepare(const BenchCase& now) = 0;
   /// One sample: calls for at least `seconds`, after one untimed call if that is cheap; or one call
   /// after idleness; or the first call of a new process.
-  virtual Sample turn(double seconds) = 0;
+  virtual Sample sample(double seconds) = 0;
   /// Frees the operands.
   virtual void release() = 0;
 
@@ -83,7 +83,7 @@ class Contestant {
 /// Finds by trial how many calls fill `seconds`: timed(n) makes n calls and returns the time of
 /// each. Only the last trial counts.
 template <class Timed>
-Sample turn_of(Timed&& timed, double call_seconds, double seconds) {
+Sample sample_of(Timed&& timed, double call_seconds, double seconds) {
   index_t iterations = 1;
   for (;;) {
     const double guess = std::ceil(seconds / std::max(call_seconds, 1e-9));

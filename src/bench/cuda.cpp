@@ -151,7 +151,7 @@ nlohmann::ordered_json CudaBench::description() const {
   out["memory_bytes"] = device_.memory_bytes;
   out["l2_bytes"] = device_.l2_bytes;
   out["highest_clock_hz"] = device_.clock_hz;
-  out["clock_of_peak"] = nvml_ ? "read from NVML during the previous turn" : "the highest";
+  out["clock_of_peak"] = nvml_ ? "read from NVML during the previous sample" : "the highest";
   out["driver"] = cuda::driver_version();
   out["runtime"] = cuda::runtime_version();
   if (nvml_) {

@@ -35,9 +35,9 @@ class DeviceMultiplier : public Contestant {
     if (call_seconds_ < kLongCall) call_seconds_ = timed(1).seconds;
     return call_seconds_;
   }
-  Sample turn(double seconds) override {
+  Sample sample(double seconds) override {
     const Sample out =
-        turn_of([this](index_t calls) { return timed(calls); }, call_seconds_, seconds);
+        sample_of([this](index_t calls) { return timed(calls); }, call_seconds_, seconds);
     call_seconds_ = out.seconds;
     return out;
   }
@@ -62,7 +62,7 @@ class DeviceMultiplier : public Contestant {
   double call_seconds_ = 0;
 };
 
-/// The seconds that the case's product would take at the peak, at the clock of the previous turn.
+/// The seconds that the case's product would take at the peak, at the clock of the previous sample.
 class DevicePeak : public Contestant {
  public:
   DevicePeak(std::string_view units, BenchDevice& device)
@@ -70,9 +70,9 @@ class DevicePeak : public Contestant {
 
   double prepare(const BenchCase& now) override {
     now_ = now;
-    return turn(0).seconds;
+    return sample(0).seconds;
   }
-  Sample turn(double) override {
+  Sample sample(double) override {
     return {0, 1, now_.flops() / device_.peak_flops(units(), now_.types), 0};
   }
   void release() override {}

@@ -94,11 +94,12 @@ void describe_row(ordered_json& entry, const BenchResults& results, const BenchR
 using DeviceCounters = std::vector<std::pair<std::string, std::vector<double>>>;
 
 DeviceCounters counters_of(const BenchResults& results, const BenchRow& row) {
-  const auto by_sample = [&row](const std::vector<std::pair<int, double>>& by_turn, double factor) {
+  const auto by_sample = [&row](const std::vector<std::pair<int, double>>& by_round,
+                                double factor) {
     std::vector<double> out(row.samples.size(), kNan);
-    for (const auto& [turn, ratio] : by_turn) {
+    for (const auto& [round, ratio] : by_round) {
       for (std::size_t i = 0; i < row.samples.size(); ++i) {
-        if (row.samples[i].turn == turn) out[i] = ratio * factor;
+        if (row.samples[i].round == round) out[i] = ratio * factor;
       }
     }
     return out;
@@ -192,7 +193,7 @@ void append_entries(ordered_json& list, const BenchResults& results, const Bench
     for (const auto& [counter, values] : counters)
       entry[counter] = shell::number_or_null(values[i]);
     add_throttle_reasons(entry, {&sample, 1});
-    entry["turn"] = sample.turn;
+    entry["turn"] = sample.round;
     describe_row(entry, results, row);
     list.push_back(std::move(entry));
   }
@@ -276,7 +277,7 @@ BenchRow row_of_entry(const ordered_json& entry, const std::string& where) {
 
 Sample sample_of_entry(const ordered_json& entry, const BenchRow& row, const std::string& where) {
   Sample out;
-  out.turn = field<int>(entry, "turn", where);
+  out.round = field<int>(entry, "turn", where);
   out.iterations = field<index_t>(entry, "iterations", where);
   const auto gflops = entry.find("gflops");
   const bool known = gflops != entry.end() && gflops->is_number();

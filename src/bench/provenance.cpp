@@ -35,13 +35,12 @@ std::string date_text() {
 std::string device_method_text(const BenchSettings& settings) {
   return fmt::format(
       "every element of every result is compared with an independent, more precise product before "
-      "anything is timed; then all contestants take turns on one stream of one process, {} rounds "
-      "after a warm-up of {:g} s, each turn at least {:g} s between two events of the device "
-      "around "
-      "call after call; operands are normal random numbers, in so many copies, taken in turn, "
-      "that together they exceed three times the L2 cache; figures are medians, spread is the "
-      "median distance from the median, ratios are taken turn by turn; a peak is multiprocessors x "
-      "multiply-adds of the units in a clock x 2 x clock.",
+      "anything is timed; then all contestants are timed on one stream of one process, {} rounds "
+      "after a warm-up of {:g} s, each sample at least {:g} s between two events of the device "
+      "around call after call; operands are normal random numbers, in so many copies, used in "
+      "rotation, that together they exceed three times the L2 cache; figures are medians, spread "
+      "is the median distance from the median, ratios are taken round by round; a peak is "
+      "multiprocessors x multiply-adds of the units in a clock x 2 x clock.",
       settings.repetitions, kDeviceWarmUp, settings.min_time);
 }
 
@@ -49,10 +48,11 @@ std::string method_text(const BenchSettings& settings) {
   if (settings.device) return device_method_text(settings);
   return fmt::format(
       "every element of every result is compared with an independent, more precise product before "
-      "anything is timed; then all contestants take turns, {} rounds, each turn at least {:g} s "
-      "and one sample; each contestant runs in a process of its own, stopped while others are "
+      "anything is timed; then all contestants are timed in {} rounds, in each for at "
+      "least {:g} s and one call; each contestant runs in a process of its own, stopped while "
+      "others are "
       "measured; figures are medians, spread is the median distance from the median, shares of "
-      "the peak and ratios are taken turn by turn.",
+      "the peak and ratios are taken round by round.",
       settings.repetitions, settings.min_time);
 }
 

@@ -23,14 +23,14 @@ constexpr double kMostPeakSpread = 0.05;
 /// a lost core.
 constexpr double kLeastPeak = 0.85;
 
-Summary summary_of(const std::vector<std::pair<int, double>>& by_turn, double factor = 1) {
+Summary summary_of(const std::vector<std::pair<int, double>>& by_round, double factor = 1) {
   std::vector<double> values;
-  for (const auto& [turn, value] : by_turn) values.push_back(value * factor);
+  for (const auto& [round, value] : by_round) values.push_back(value * factor);
   return summarize(values);
 }
 
 /// Multiplications and additions a second of the row's peak at the size where it is fastest; `min`
-/// is its fastest turn.
+/// is its fastest sample.
 double best_peak_rate(const BenchResults& results, const BenchRow& row, double Summary::*time) {
   double out = 0;
   for (const auto& each : results.rows) {
@@ -65,7 +65,7 @@ std::vector<std::pair<int, double>> speed_ratios(const BenchRow& row, const Benc
   std::vector<std::pair<int, double>> out;
   for (const Sample& a : row.samples) {
     for (const Sample& b : other.samples) {
-      if (a.turn == b.turn && a.seconds > 0) out.emplace_back(a.turn, b.seconds / a.seconds);
+      if (a.round == b.round && a.seconds > 0) out.emplace_back(a.round, b.seconds / a.seconds);
     }
   }
   return out;
@@ -76,16 +76,16 @@ std::vector<std::pair<int, double>> peak_shares(const BenchResults& results, con
   const double best = best_peak_rate(results, row, &Summary::min);
   for (const auto* peak : others(results, row, Kind::peak)) {
     out = speed_ratios(row, *peak);
-    for (auto& [turn, share] : out) {
+    for (auto& [round, share] : out) {
       if (share <= 1) continue;
       const auto at =
           std::find_if(row.samples.begin(), row.samples.end(),
-                       [turn = turn](const Sample& sample) { return sample.turn == turn; });
+                       [round = round](const Sample& sample) { return sample.round == round; });
       share = row.on.flops() / at->seconds / best;
     }
   }
   if (summary_of(out).median > 1) return {};
-  for (auto& [turn, share] : out) share = std::min(share, 1.0);
+  for (auto& [round, share] : out) share = std::min(share, 1.0);
   return out;
 }
 

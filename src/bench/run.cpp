@@ -1,4 +1,4 @@
-// Rounds and turns: see run.hpp.
+// Rounds and samples: see run.hpp.
 #include "run.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ constexpr double kTriesOverBudget = 12;
 constexpr index_t kProbeSide = 96;
 /// A verification takes about as long as this many plain products (see Verifier).
 constexpr double kVerifierProducts = 3;
-/// Time of a turn relative to its sample, with the untimed calls.
+/// Time of a sample with its untimed calls, relative to that of the sample alone.
 constexpr double kTurnOverhead = 1.3;
 /// The least number of samples after idleness and of first calls.
 constexpr int kSingleCalls = 21;
@@ -162,14 +162,14 @@ int Bench::repetitions(const BenchCase& now) const {
                                 : std::max(settings_.repetitions, kSingleCalls);
 }
 
-double Bench::turn_seconds(const BenchCase& now, double call_seconds) const {
+double Bench::sample_seconds(const BenchCase& now, double call_seconds) const {
   if (now.readiness.first_call) return kProcessSeconds + call_seconds;
   if (!now.readiness.steady()) return now.readiness.idle_seconds + 2 * call_seconds;
   return kTurnOverhead * std::max(call_seconds, settings_.min_time);
 }
 
 int Bench::repetitions_for(const BenchCase& now, double call_seconds) const {
-  const double fit = kTurnOverhead * settings_.max_time / turn_seconds(now, call_seconds);
+  const double fit = kTurnOverhead * settings_.max_time / sample_seconds(now, call_seconds);
   return static_cast<int>(std::clamp(fit, 1.0, static_cast<double>(repetitions(now))));
 }
 
@@ -178,11 +178,11 @@ double Bench::verifier_seconds(const Shape& shape) const {
   return kVerifierProducts * now.flops() * static_cast<double>(now.sets()) / verifier_rate_;
 }
 
-/// Time of a contestant's part of a case: one call to verify, a second one, the turns.
+/// Time of a contestant's part of a case: one call to verify, a second one, the samples.
 double Bench::entrant_seconds(const Entrant& entrant, const BenchCase& now) const {
   if (too_slow(entrant, now)) return 0;
   const double call = expected_call(entrant, now);
-  return 2 * call + repetitions_for(now, call) * turn_seconds(now, call);
+  return 2 * call + repetitions_for(now, call) * sample_seconds(now, call);
 }
 
 double Bench::case_seconds(const Field& field, const BenchCase& now) const {
@@ -228,7 +228,7 @@ void Bench::measure(Field& field, const BenchCase& on, const Judge& judge) {
   Case now{on, {}, {}, 0};
   try {
     verify_all(field, now, judge, progress);
-    take_turns(field, now, progress);
+    take_samples(field, now, progress);
   } catch (const process::Interrupted&) {
     keep_interrupted(now);
     throw;
@@ -279,21 +279,21 @@ double Bench::verified_call(Entrant& entrant, BenchRow& row, const Judge& judge)
 
 /// Round by round, each beginning with the next contestant; a warm-up round comes first, for
 /// contestants with short products.
-void Bench::take_turns(Field& field, Case& now, shell::Progress& progress) {
+void Bench::take_samples(Field& field, Case& now, shell::Progress& progress) {
   const std::size_t count = field.entrants.size();
   const bool steady = now.on.readiness.steady();
-  for (int turn = steady ? -1 : 0; turn < repetitions(now.on); ++turn) {
+  for (int round = steady ? -1 : 0; round < repetitions(now.on); ++round) {
     for (std::size_t step = 0; step < count; ++step) {
-      const std::size_t i = (step + static_cast<std::size_t>(turn + 1)) % count;
+      const std::size_t i = (step + static_cast<std::size_t>(round + 1)) % count;
       const double call = now.call_seconds[i];
       if (now.rows[i].status != RowStatus::verified) continue;
-      if (turn < 0 && call > settings_.min_time) continue;
-      if (turn >= repetitions_for(now.on, call)) continue;
-      const double expected = turn_seconds(now.on, call);
+      if (round < 0 && call > settings_.min_time) continue;
+      if (round >= repetitions_for(now.on, call)) continue;
+      const double expected = sample_seconds(now.on, call);
       progress.update(now.done, expected);
-      take_turn(field.entrants[i], now.rows[i], turn,
-                turn < 0 ? warm_seconds(count) : settings_.min_time);
-      if (turn >= 0) now.done += expected;
+      take_sample(field.entrants[i], now.rows[i], round,
+                  round < 0 ? warm_seconds(count) : settings_.min_time);
+      if (round >= 0) now.done += expected;
     }
   }
 }
@@ -304,12 +304,12 @@ double Bench::warm_seconds(std::size_t entrants) const {
   return std::max(settings_.min_time, kDeviceWarmUp / static_cast<double>(entrants));
 }
 
-void Bench::take_turn(Entrant& entrant, BenchRow& row, int turn, double seconds) const {
+void Bench::take_sample(Entrant& entrant, BenchRow& row, int round, double seconds) const {
   process::throw_if_interrupted();
   try {
-    Sample sample = entrant.contestant->turn(seconds);
-    sample.turn = turn;
-    if (turn >= 0) row.samples.push_back(sample);
+    Sample sample = entrant.contestant->sample(seconds);
+    sample.round = round;
+    if (round >= 0) row.samples.push_back(sample);
   } catch (const Error& error) {
     row.status = RowStatus::failed;
     row.message = error.what();

@@ -1,6 +1,7 @@
 // Measures every contestant on every size. A result is verified before it is timed, then all
-// contestants take turns, so that a disturbance of the machine affects all alike. A failure affects
-// only its own row. A signal ends the run between two samples and keeps the rows so far.
+// contestants are timed in rounds, so that a disturbance of the machine affects all alike. A
+// failure affects only its own row. A signal ends the run between two samples and keeps the rows so
+// far.
 #pragma once
 
 #include <functional>
@@ -18,7 +19,7 @@
 
 namespace tessera::bench {
 
-/// Seconds for which a device multiplies before its turns count, so that its clock settles.
+/// Seconds for which a device multiplies before its samples count, so that its clock settles.
 inline constexpr double kDeviceWarmUp = 1.5;
 
 struct BenchSettings {
@@ -72,7 +73,7 @@ class Bench {
   bool too_slow(const Entrant& entrant, const BenchCase& now) const;
   int repetitions(const BenchCase& now) const;
   int repetitions_for(const BenchCase& now, double call_seconds) const;
-  double turn_seconds(const BenchCase& now, double call_seconds) const;
+  double sample_seconds(const BenchCase& now, double call_seconds) const;
   double verifier_seconds(const Shape& shape) const;
   double entrant_seconds(const Entrant& entrant, const BenchCase& now) const;
   double case_seconds(const Field& field, const BenchCase& now) const;
@@ -84,8 +85,8 @@ class Bench {
   void measure(Field& field, const BenchCase& now, const Judge& judge);
   void verify_all(Field& field, Case& now, const Judge& judge, shell::Progress& progress);
   double verified_call(Entrant& entrant, BenchRow& row, const Judge& judge);
-  void take_turns(Field& field, Case& now, shell::Progress& progress);
-  void take_turn(Entrant& entrant, BenchRow& row, int turn, double seconds) const;
+  void take_samples(Field& field, Case& now, shell::Progress& progress);
+  void take_sample(Entrant& entrant, BenchRow& row, int round, double seconds) const;
   double warm_seconds(std::size_t entrants) const;
   void finish_rows(Field& field, Case& now);
   void keep_interrupted(Case& now);

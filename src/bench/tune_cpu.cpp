@@ -65,7 +65,7 @@ class Timed {
   std::vector<float> a_, b_, c_, expected_;
 };
 
-/// Sets the values back when it goes.
+/// Restores the values at the end of its lifetime.
 class Assumed {
  public:
   Assumed() : before_(cpu::tuning()) {}
@@ -77,7 +77,7 @@ class Assumed {
   cpu::Tuning before_;
 };
 
-/// The geometric mean over products of the ratio of the least times, in turns.
+/// The geometric mean over products of the ratio of the least times, measured alternately.
 double ratio(const std::vector<Timed>& products, const cpu::Tuning& candidate,
              const cpu::Tuning& base) {
   double sum = 0;

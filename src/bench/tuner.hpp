@@ -1,5 +1,5 @@
 // Finds the fastest kernel and tile of one product on a device: verifies every candidate's result,
-// then measures the right ones in turns with its peers and drops slow ones.
+// then measures the right ones in rounds with its peers and drops slow ones.
 #pragma once
 
 #include <functional>

@@ -145,7 +145,7 @@ bool ends_the_chain(const Past& store, const Past& update) {
   const bool reaches =
       store.when.block == update.when.block || !(store.of_block || update.of_block);
   return store.how == Access::store && update.how == Access::atomic && reaches &&
-         update.turn < store.turn;
+         update.number < store.number;
 }
 }  // namespace
 

@@ -83,10 +83,10 @@ struct LaunchOrder {
   Releases releases;  ///< of global memory
 
   /// Atomic updates are numbered in the order of their execution.
-  std::uint32_t next_turn() { return turns_.fetch_add(1) + 1; }
+  std::uint32_t next_number() { return numbers_.fetch_add(1) + 1; }
 
  private:
-  std::atomic<std::uint32_t> turns_{0};
+  std::atomic<std::uint32_t> numbers_{0};
 };
 
 /// What orders a thread at one time.
@@ -105,9 +105,9 @@ struct Past {
   bool is_volatile = false;  ///< of an atomic: a volatile access
   std::uint64_t bits = 0;
   ClockPtr before, read;
-  /// Of an atomic update: a turn before it. Of a plain store: one after the last update of the
+  /// Of an atomic update: a number before it. Of a plain store: one after the last update of the
   /// element by the same thread, which saw all earlier updates; 0: there was none.
-  std::uint32_t turn = 0;
+  std::uint32_t number = 0;
 };
 
 /// Why two accesses are not ordered; `ordered`: they are.

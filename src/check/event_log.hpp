@@ -39,12 +39,13 @@ struct AccessPoint {
   std::uint64_t first_byte = ~std::uint64_t{0}, last_byte = 0;  ///< where its requests began
 };
 
-/// Turns of the launch just before and just after an atomic update.
-struct Turns {
-  /// In place of `before`: the update has no number, and none is ordered after it by its turn.
+/// Atomic updates of a launch are numbered in their order: the numbers just before and just after
+/// one.
+struct UpdateNumbers {
+  /// In place of `before`: the update has no number, and none is ordered after it by its number.
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   std::uint32_t before = 0, after = 0;
-  static constexpr Turns of(std::uint64_t bits) {
+  static constexpr UpdateNumbers of(std::uint64_t bits) {
     return {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};
   }
   constexpr std::uint64_t bits() const { return std::uint64_t{after} << 32 | before; }
@@ -54,7 +55,7 @@ struct Event {
   std::uint64_t offset;  ///< from the first byte of its region
   AccessPoint* point;
   std::uint64_t bits;  ///< of the value that is stored; of a wait: how many groups may be pending;
-                       ///< of order: the number of the stamp; of an atomic: its Turns
+                       ///< of order: the number of the stamp; of an atomic: its UpdateNumbers
 };
 
 /// line:24 column:12 kind:4 region:16 log2(bytes):8

@@ -325,7 +325,7 @@ Report run_blocks(RunContext& context, MergedBlocks& merged) {
         merged.add(static_cast<std::size_t>(number * together + rank),
                    std::move(results[static_cast<std::size_t>(rank)]));
     };
-    tessera::detail::for_each_block_in_turn(
+    tessera::detail::for_each_block_in_order(
         clusters.count(), together * static_cast<int>(volume(context.launch.block)),
         context.options.threads, check_cluster);
   }

@@ -12,13 +12,13 @@ namespace tessera::check {
 using tessera::detail::Access;
 using tessera::detail::Trait;
 
-void BlockRecorder::come_in_turn(const void* address) {
-  if (is_in_turn_ || failed_ || is_shared(address)) return;
+void BlockRecorder::await_earlier_blocks(const void* address) {
+  if (has_awaited_earlier_ || failed_ || is_shared(address)) return;
   // Nothing may stop the wait: the earlier blocks end at the time limit.
   const bool was_in_kernel = in_kernel_.exchange(false);
   residents_->await_earlier();
   in_kernel_ = was_in_kernel;
-  is_in_turn_ = true;
+  has_awaited_earlier_ = true;
   require_time();
 }
 
@@ -89,10 +89,11 @@ void BlockRecorder::releases(const void* address, Here here) {
 
 void BlockRecorder::acquires(const void* address, Here here) {
   if (!rules_ || failed_) return;
-  if (Event* const last = log_->last(); last != nullptr &&
-                                        kind_of(last->point->key) == EventKind::atomic &&
-                                        Turns::of(last->bits).before != Turns::kNone)
-    last->bits = Turns{Turns::of(last->bits).before, context_.order->next_turn()}.bits();
+  if (Event* const last = log_->last();
+      last != nullptr && kind_of(last->point->key) == EventKind::atomic &&
+      UpdateNumbers::of(last->bits).before != UpdateNumbers::kNone)
+    last->bits =
+        UpdateNumbers{UpdateNumbers::of(last->bits).before, context_.order->next_number()}.bits();
   async_rules_.acquires(address);
   const ClockPtr near = near_releases_.at(address);
   ClockPtr there;
@@ -240,17 +241,18 @@ void BlockRecorder::keep_read(int number, const BulkMove& move, int thread, Here
   box_reads_.push_back(std::move(read));
 }
 
-void BlockRecorder::take_turn(const LaneAccess& access, Past& past) {
+void BlockRecorder::number_update(const LaneAccess& access, Past& past) {
   const std::tuple element(access.region, access.offset, access.thread);
   if (past.how == Access::atomic) {
-    const Turns turns = Turns::of(access.bits);
-    past.turn = turns.before;
-    if (past.is_volatile || turns.before == Turns::kNone)
+    const UpdateNumbers numbers = UpdateNumbers::of(access.bits);
+    past.number = numbers.before;
+    if (past.is_volatile || numbers.before == UpdateNumbers::kNone)
       updated_.erase(element);  // it is ordered after no other update
-    else updated_[element] = {turns.after, past.of_block};
+    else updated_[element] = {numbers.after, past.of_block};
   } else if (past.how == Access::store) {
     const auto own = updated_.find(element);
-    if (own != updated_.end()) past.turn = own->second.turn, past.of_block = own->second.of_block;
+    if (own != updated_.end())
+      past.number = own->second.number, past.of_block = own->second.of_block;
   }
 }
 
@@ -284,7 +286,7 @@ void BlockRecorder::take_marks(const Cell& cell, bool is_of_block, std::vector<P
 bool BlockRecorder::meet_pasts(const LaneAccess& access, Access how) {
   auto& pasts = pasts_at(access);
   Past mine = past_of(access, how);
-  take_turn(access, mine);
+  number_update(access, mine);
   bool raced = false;
   for (const Past& each : pasts) {
     if (each.when.epoch != epoch_ || each.when.thread == access.thread) continue;

@@ -34,12 +34,12 @@ BlockScheduler::Cluster::Cluster(std::span<BlockScheduler* const> members,
     blocks[i]->cluster = this;
     blocks[i]->rank = static_cast<int>(i);
   }
-  turn = order[0];
+  running = order[0];
 }
 
 void BlockScheduler::Cluster::end_block() {
-  State& block = *blocks[static_cast<std::size_t>(turn)];
-  has_ended[static_cast<std::size_t>(turn)] = true;
+  State& block = *blocks[static_cast<std::size_t>(running)];
+  has_ended[static_cast<std::size_t>(running)] = true;
   quiet = 0;
   if (block.machine && block.machine->awaits_another_block() && !block.failure)
     block.fail({.kind = BlockFault::Kind::cluster_exit, .thread = -1}, [&] {
@@ -58,7 +58,7 @@ void BlockScheduler::Cluster::end_block() {
     }
   }
   block.failure = nullptr;
-  turn = next_after(turn, [&](const State& each) {
+  running = next_after(running, [&](const State& each) {
     // In a cluster that has failed, only blocks with threads to unwind continue.
     return !failure || each.suspended != nullptr;
   });
@@ -67,8 +67,8 @@ void BlockScheduler::Cluster::end_block() {
 void BlockScheduler::run_together(std::span<BlockScheduler* const> blocks,
                                   std::span<const BlockTask> tasks) {
   Cluster cluster(blocks, tasks);
-  while (cluster.turn >= 0) {
-    State& block = *cluster.blocks[static_cast<std::size_t>(cluster.turn)];
+  while (cluster.running >= 0) {
+    State& block = *cluster.blocks[static_cast<std::size_t>(cluster.running)];
     if (block.task.observer != nullptr) block.task.observer->takes_turn();
     block.go();
     if (block.suspended == nullptr) cluster.end_block();
@@ -105,7 +105,7 @@ bool BlockScheduler::State::has_moved() {
 }
 
 void BlockScheduler::State::wait_for(int next) {
-  cluster->turn = next;
+  cluster->running = next;
   suspended = current;
   resume(*current, main);
   if (cluster->failure && !cancelled) {

@@ -14,8 +14,8 @@ struct BlockScheduler::Cluster {
   std::vector<State*> blocks;  ///< by rank
   std::vector<int> order;      ///< of ranks, in which they have their turns
   std::vector<bool> has_ended;
-  int turn = 0;   ///< the rank that has it
-  int quiet = 0;  ///< consecutive turns without progress
+  int running = 0;  ///< the rank whose turn it is
+  int quiet = 0;    ///< consecutive turns without progress
   detail::Residents::Rest rest;
   std::exception_ptr failure;  ///< of the first block that failed
 

@@ -15,11 +15,11 @@ namespace {
 constinit thread_local std::int64_t my_block = -1;  ///< that runs on this OS thread
 }  // namespace
 
-Residents::Residents(index_t count, int block_threads, const Body& body, Turns turns)
+Residents::Residents(index_t count, int block_threads, const Body& body, BlockOrder order)
     : count_(count),
       most_(std::max<std::int64_t>(1, kMostThreadsTogether / std::max(1, block_threads))),
       body_(body),
-      keeps_turns_(turns == Turns::kept) {}
+      keeps_order_(order == BlockOrder::kept) {}
 
 void Residents::run_next() {
   if (stopped_.load(std::memory_order_relaxed)) return;
@@ -32,7 +32,7 @@ void Residents::run(std::int64_t block) {
   const auto end = [&] {
     my_block = outer;
     ++ended_;
-    if (keeps_turns_) pass(block);
+    if (keeps_order_) pass(block);
   };
   try {
     body_(block, *this);
@@ -55,7 +55,7 @@ void Residents::pass(std::int64_t block) {
 }
 
 void Residents::lets_later_run() {
-  if (keeps_turns_ && first_ <= my_block) pass(my_block);
+  if (keeps_order_ && first_ <= my_block) pass(my_block);
 }
 
 void Residents::await_earlier() {
@@ -141,8 +141,8 @@ std::string Residents::others_text() {
 
 namespace {
 void run_blocks(index_t count, int block_threads, int os_threads, const Residents::Body& body,
-                Turns turns) {
-  Residents residents(count, block_threads, body, turns);
+                BlockOrder order) {
+  Residents residents(count, block_threads, body, order);
   std::exception_ptr failure;
   try {
     parallel_for(count, os_threads, [&](index_t) { residents.run_next(); });
@@ -159,12 +159,12 @@ void run_blocks(index_t count, int block_threads, int os_threads, const Resident
 }  // namespace
 
 void for_each_block(index_t count, int block_threads, int os_threads, const Residents::Body& body) {
-  run_blocks(count, block_threads, os_threads, body, Turns::none);
+  run_blocks(count, block_threads, os_threads, body, BlockOrder::any);
 }
 
-void for_each_block_in_turn(index_t count, int block_threads, int os_threads,
-                            const Residents::Body& body) {
-  run_blocks(count, block_threads, os_threads, body, Turns::kept);
+void for_each_block_in_order(index_t count, int block_threads, int os_threads,
+                             const Residents::Body& body) {
+  run_blocks(count, block_threads, os_threads, body, BlockOrder::kept);
 }
 
 }  // namespace tessera::detail

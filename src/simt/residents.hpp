@@ -25,12 +25,12 @@ namespace tessera::detail {
 inline constexpr std::int64_t kMostThreadsTogether = 16384;
 
 /// Is the order of the blocks kept for Residents::await_earlier()?
-enum class Turns : std::uint8_t { none, kept };
+enum class BlockOrder : std::uint8_t { any, kept };
 
 class Residents {
  public:
   using Body = std::function<void(index_t, Residents&)>;
-  Residents(index_t count, int block_threads, const Body& body, Turns turns);
+  Residents(index_t count, int block_threads, const Body& body, BlockOrder order);
 
   /// Runs the next block, if there is one that has not started.
   void run_next();
@@ -63,7 +63,7 @@ class Residents {
   void lets_later_run();
   /// Returns when each earlier block has ended or waits for others. So blocks that call it before
   /// they touch what others may change do so in the order of their numbers, in every run. Needs
-  /// Turns::kept.
+  /// BlockOrder::kept.
   void await_earlier();
   /// How many other blocks wait, and how many have not started; empty where there are none.
   std::string others_text();
@@ -80,7 +80,7 @@ class Residents {
   const index_t count_;
   const std::int64_t most_;  ///< blocks at one time, beyond those of the first OS threads
   const Body& body_;
-  const bool keeps_turns_;
+  const bool keeps_order_;
   // A block has started when it is taken. Blocks may be short: each counter has a cache line of its
   // own.
   alignas(64) std::atomic<std::int64_t> next_{0};
@@ -93,14 +93,15 @@ class Residents {
   std::int64_t resting_ = 0, votes_ = 0;
   std::vector<std::thread> further_;
   std::exception_ptr failure_;
-  // With turns: the first block that holds up later ones, and those after it that do not.
+  // With BlockOrder::kept: the first block that holds up later ones, and those after it that do
+  // not.
   std::atomic<std::int64_t> first_{0};
   std::set<std::int64_t> passed_;
   std::condition_variable has_passed_;
 };
 
-/// for_each_block() with Turns::kept.
-void for_each_block_in_turn(index_t count, int block_threads, int os_threads,
-                            const Residents::Body& body);
+/// for_each_block() with BlockOrder::kept.
+void for_each_block_in_order(index_t count, int block_threads, int os_threads,
+                             const Residents::Body& body);
 
 }  // namespace tessera::detail

@@ -21,7 +21,7 @@ using testing::run_bench;
 using testing::Scratch;
 using ::testing::StartsWith;
 
-/// Short turns: figures do not matter here.
+/// Short samples: figures do not matter here.
 std::vector<std::string> quick(std::vector<std::string> more) {
   std::vector<std::string> out = {"--repetitions", "2", "--min-time", "0.001", "--quiet"};
   out.insert(out.end(), more.begin(), more.end());

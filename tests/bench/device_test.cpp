@@ -147,7 +147,7 @@ TEST_F(BenchOnDevice, AllWarmUpBeforeATurnCounts) {
   std::map<std::string, int> long_runs;
   for (std::size_t i = 0; i < device_->run_names.size(); ++i)
     long_runs[device_->run_names[i]] +=
-        device_->run_seconds[i] > 0.9 * kDeviceWarmUp / 6;  // six take turns
+        device_->run_seconds[i] > 0.9 * kDeviceWarmUp / 6;  // six in a round
   EXPECT_THAT(long_runs, ElementsAre(Pair("cublas", 1), Pair("cublas-tf32", 1), Pair("naive", 1),
                                      Pair("tensor_core", 1)));
   for (const auto& row : results.rows) {

@@ -1,5 +1,5 @@
 // `tessera tune` and `tessera bench` as scripts/gpu calls them, on a fake GPU: the tuner, the
-// peers' turns and the files are the real ones, the products are multiplied here and their times
+// peers' rounds and the files are the real ones, the products are multiplied here and their times
 // modelled. FAKE_GPU names what goes wrong: "hangs=warpgroup
 // 64x64/64x64;wrong=...;crashes=...;slow=0.5".
 #include <cmath>

@@ -26,7 +26,7 @@ TEST(BenchFigures, RatiosAreTakenTurnByTurn) {
   const Figures tiled = figures(results, results.rows[1]);
   EXPECT_DOUBLE_EQ(tiled.seconds.median, 1e-4);
   EXPECT_NEAR(tiled.gflops, 2.0 * 64 * 64 * 64 / 1e-4 * 1e-9, 1e-9);
-  // Peak and tiled slow down together in the third turn: the share stays.
+  // Peak and tiled slow down together in the third round: the share stays.
   EXPECT_NEAR(tiled.percent_of_peak.median, 10, 1e-9);
   EXPECT_NEAR(tiled.percent_of_peak.min, 10, 1e-9);
   EXPECT_NEAR(tiled.percent_of_peak.max, 10, 1e-9);
@@ -41,7 +41,7 @@ TEST(BenchFigures, ADisturbedPeakGivesWayToItsFastestTurnAndIsNamed) {
   BenchRow& peak = results.rows[3];
   ASSERT_EQ(peak.kind, Contestant::Kind::peak);
   // 64^3: tiled takes 1e-4, 1e-4 and 2e-4 s; 128^3 shows that the peak takes 1e-5 s for 64^3.
-  for (std::size_t turn : {0, 1}) peak.samples[turn].seconds = 1.5e-4;
+  for (std::size_t round : {0, 1}) peak.samples[round].seconds = 1.5e-4;
   const Figures tiled = figures(results, results.rows[1]);
   EXPECT_NEAR(tiled.percent_of_peak.median, 10, 1e-9);
   EXPECT_NEAR(tiled.percent_of_peak.max, 10, 1e-9);
@@ -63,8 +63,8 @@ TEST(BenchFigures, ADisturbedPeakGivesWayToItsFastestTurnAndIsNamed) {
 TEST(BenchFigures, APeakThatScattersIsDisturbedEvenWhereNothingIsFaster) {
   BenchResults results = made_results();
   const double seconds[] = {1e-5, 1.2e-5, 1.1e-5};
-  for (std::size_t turn = 0; turn < 3; ++turn)
-    results.rows[3].samples[turn].seconds = seconds[turn];
+  for (std::size_t round = 0; round < 3; ++round)
+    results.rows[3].samples[round].seconds = seconds[round];
   EXPECT_TRUE(figures(results, results.rows[0]).peak_disturbed);
 }
 
@@ -97,9 +97,9 @@ TEST(BenchFigures, ATurnThatOutranThePeakIsTheWholePeak) {
   BenchResults results = made_results();
   std::erase_if(results.rows, [](const BenchRow& row) { return row.on.shape.M == 128; });
   const double blas[] = {1.1e-5, 1.2e-5, 0.9e-5};
-  for (std::size_t turn = 0; turn < 3; ++turn) {
-    results.rows[2].samples[turn].seconds = blas[turn];
-    results.rows[3].samples[turn].seconds = 1e-5;
+  for (std::size_t round = 0; round < 3; ++round) {
+    results.rows[2].samples[round].seconds = blas[round];
+    results.rows[3].samples[round].seconds = 1e-5;
   }
   const Figures found = figures(results, results.rows[2]);
   EXPECT_NEAR(found.percent_of_peak.median, 100 / 1.1, 1e-9);

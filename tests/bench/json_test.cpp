@@ -91,7 +91,7 @@ TEST(BenchJson, ReadsBack) {
     EXPECT_EQ(a.max_error_ratio, b.max_error_ratio);
     ASSERT_EQ(a.samples.size(), b.samples.size());
     for (std::size_t s = 0; s < a.samples.size(); ++s) {
-      EXPECT_EQ(a.samples[s].turn, b.samples[s].turn);
+      EXPECT_EQ(a.samples[s].round, b.samples[s].round);
       EXPECT_EQ(a.samples[s].iterations, b.samples[s].iterations);
       EXPECT_NEAR(a.samples[s].seconds / b.samples[s].seconds, 1, 1e-12);
     }

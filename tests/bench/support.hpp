@@ -130,7 +130,7 @@ inline BenchResults repeated(BenchResults results) {
     const auto once = row.samples;
     for (int round = 1; round < 3; ++round) {
       for (Sample sample : once) {
-        sample.turn += round * static_cast<int>(once.size());
+        sample.round += round * static_cast<int>(once.size());
         row.samples.push_back(sample);
       }
     }

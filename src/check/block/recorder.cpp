@@ -101,7 +101,7 @@ void BlockRecorder::start(const Position& block, BlockScheduler& scheduler,
   multiply_adds_ = 0;
   epoch_ = 1;
   barriers_.clear();
-  outside_.pending = failed_ = stopped_ = is_in_turn_ = false;
+  outside_.pending = failed_ = stopped_ = has_awaited_earlier_ = false;
   mode_ = 0;
   orders_.clear(), stamps_.clear(), cluster_rounds_.clear(), pasts_.clear(), atomics_.clear(),
       polled_.clear();
@@ -201,13 +201,13 @@ bool BlockRecorder::store(const void* address, std::size_t bytes, std::uint64_t 
 bool BlockRecorder::update(const void* address, std::size_t bytes, Here here) {
   if (log_->full()) make_room();  // other lanes may run here, but not between the next two calls
   if (context_.launch.in_any_order)
-    return touch<Access::atomic>(address, bytes, Turns::kNone, here);
-  come_in_turn(address);
-  return touch<Access::atomic>(address, bytes, context_.order->next_turn(), here);
+    return touch<Access::atomic>(address, bytes, UpdateNumbers::kNone, here);
+  await_earlier_blocks(address);
+  return touch<Access::atomic>(address, bytes, context_.order->next_number(), here);
 }
 
 bool BlockRecorder::poll(const void* address, std::size_t bytes, Here here) {
-  come_in_turn(address);
+  await_earlier_blocks(address);
   return touch<Access::atomic_load>(address, bytes, 0, here);
 }
 

@@ -199,9 +199,9 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
     std::uint32_t epoch;
     bool is_volatile;  ///< a volatile access
   };
-  /// A thread's last atomic update of an element: a turn after it.
+  /// A thread's last atomic update of an element: a number after it.
   struct Updated {
-    std::uint32_t turn = 0;
+    std::uint32_t number = 0;
     bool of_block = false;
   };
   /// The out-of-bounds element of the next access.
@@ -354,8 +354,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
 
   // ---- thread_order.cpp ----
   /// Blocks read and update each other's memory atomically in the order of their numbers, so that
-  /// the findings are the same in every run. Waits until it is this block's turn.
-  void come_in_turn(const void* address);
+  /// the findings are the same in every run. Waits for the blocks before this one.
+  void await_earlier_blocks(const void* address);
   void releases(const void* address, Here here) override;
   void acquires(const void* address, Here here) override;
   /// From now on the block uses clocks.
@@ -389,7 +389,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   }
   Past past_of(const LaneAccess& access, tessera::detail::Access how) const;
   /// Adds it to the chain of updates of its element.
-  void take_turn(const LaneAccess& access, Past& past);
+  void number_update(const LaneAccess& access, Past& past);
   std::vector<Past>& pasts_at(const LaneAccess& piece);
   /// The accesses from before the block had clocks; of the block's own memory, since its barrier.
   void take_marks(const Cell& cell, bool is_of_block, std::vector<Past>& pasts) const;
@@ -501,7 +501,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   std::size_t barriers_before_ = 0;
   int left_ = 0;  ///< threads that ended at an impossible access
   std::atomic<bool> in_kernel_{false};
-  bool is_in_turn_ = false;
+  bool has_awaited_earlier_ = false;
   std::uint64_t mode_ = 0;                 ///< kAsync, kSpecial
   bool failed_ = false, stopped_ = false;  ///< events of unwinding threads do not count
   Outside outside_;

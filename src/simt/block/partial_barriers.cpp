@@ -263,9 +263,9 @@ bool BlockScheduler::State::release_active() {
 /// A loop may give up by itself. Under an observer a thread polls less often between two rounds, so
 /// more of them pass; where many threads poll, not so many more.
 int BlockScheduler::State::enough_rounds() const {
-  constexpr int kMostTurns = 1 << 20, kMostRounds = 1 << 15;
+  constexpr int kMostPolls = 1 << 20, kMostRounds = 1 << 15;
   if (task.observer == nullptr) return kQuietRounds;
-  return std::clamp(kMostTurns / std::max(round_length, 1), kQuietRounds, kMostRounds);
+  return std::clamp(kMostPolls / std::max(round_length, 1), kQuietRounds, kMostRounds);
 }
 
 void BlockScheduler::State::quiet_round() {
