@@ -7,7 +7,7 @@
 
 One round: A and B leave the page cache; `cat A B > /dev/null` reads them, and `cp` with `sync` writes as many bytes as C
 has, from the cache; that is the price of copying. A and B leave the cache again; `tessera multiply A B -o C` runs from
-start to end. A second run with A and B in the cache tells the seconds of the arithmetic alone. Beyond the arithmetic
+start to end. A second run with A and B in the cache gives the seconds of the arithmetic alone. Beyond the arithmetic
 is the first less the second. Before each timed step a file as large is written and removed, so that the page cache finds
 memory that was in use a moment ago: what a virtual machine's host took back costs three times as much to fill, and
 would be charged to whichever step comes first.

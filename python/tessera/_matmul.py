@@ -42,7 +42,7 @@ def _widened(a, b, dtype, out):
 
 
 def _result_dtype(left, dtype, out):
-    """The name of the result's element type: asked for, that of out, or the usual one."""
+    """The name of the result's element type: the requested one, that of out, or the usual one."""
     possible = _core.result_dtypes(left.dtype)
     wanted = _arguments.dtype_name(dtype) if dtype is not None else out.dtype if out is not None else possible[0]
     if wanted not in possible:

@@ -57,7 +57,7 @@ class Check(Report):
 
     @property
     def is_complete(self) -> bool:
-        """Was all checked that was asked for? Not where the time limit ended the run: then findings and counters are those until
+        """Was everything checked that was requested? Not where the time limit ended the run: then findings and counters are those until
         then."""
         return self._status == 0 or (self._status == 1 and self.incomplete is None)
 

@@ -26,8 +26,8 @@ Form form_of_file(const std::string& path) {
 }  // namespace
 
 Form form_of(const shell::Context& context, const BenchRequest& request) {
-  const int asked = int{context.json} + int{request.csv} + int{request.markdown};
-  if (asked > 1)
+  const int requested = int{context.json} + int{request.csv} + int{request.markdown};
+  if (requested > 1)
     throw Error(Category::argument, "more than one output format requested",
                 "one of --json, --csv and --markdown", {}, "use -o FILE for a second format");
   return context.json       ? Form::json

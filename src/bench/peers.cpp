@@ -174,9 +174,9 @@ Description describe(void* library) {
 
 // ---- loading ------------------------------------------------------------------------------------
 
-std::string real_path(void* library, const std::string& asked) {
+std::string real_path(void* library, const std::string& requested) {
   link_map* map = nullptr;
-  if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return asked;
+  if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return requested;
   std::error_code failed;
   const auto path = std::filesystem::canonical(map->l_name, failed);
   return failed ? std::string(map->l_name) : path.string();
@@ -261,11 +261,11 @@ void add(std::vector<Peer>& out, const Probed& probed) {
     peer.settings += cat(", as ", probed.variable, "=", set, " says");
   out.push_back(peer);
   if (probed.variable.empty()) return;
-  Peer told = peer;
-  told.name = unique_name(peer.name + "-" + probed.variant, out);
-  told.environment = {{probed.variable, probed.value}};
+  Peer variant = peer;
+  variant.name = unique_name(peer.name + "-" + probed.variant, out);
+  variant.environment = {{probed.variable, probed.value}};
   try {
-    const Probed again = probe_in_child(told);
+    const Probed again = probe_in_child(variant);
     if (again.core == probed.core) return;
     out.back().better = cat(probed.variable, "=", probed.value);
     out.push_back(again.peer);

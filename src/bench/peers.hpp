@@ -28,8 +28,8 @@ struct Peer {
   /// or as set now, selects others.
   std::string better;
 
-  bool supports(const shell::Types& asked) const {
-    return std::find(types.begin(), types.end(), asked) != types.end();
+  bool supports(const shell::Types& requested) const {
+    return std::find(types.begin(), types.end(), requested) != types.end();
   }
 };
 

@@ -56,7 +56,7 @@ std::optional<CommonSize> common_size(const std::vector<const BenchRow*>& cases)
 
 /// A peer that is always slower than this and alone stretches the axis is named and not drawn: it
 /// would compress all other curves.
-constexpr double kFarBehind = 8;
+constexpr double kFarSlower = 8;
 
 /// The largest ratio of a series' speed to the fastest one at the same position.
 double nearest_to_best(const LinePlot& plot, const PlotSeries& series) {
@@ -73,19 +73,19 @@ double nearest_to_best(const LinePlot& plot, const PlotSeries& series) {
   return out;
 }
 
-void leave_out_far_behind(LinePlot& plot) {
+void leave_out_far_slower(LinePlot& plot) {
   double lowest = HUGE_VAL;  // of those that are always drawn
-  std::vector<std::size_t> behind;
+  std::vector<std::size_t> slow;
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     const PlotSeries& series = plot.series[i];
-    if (series.role == PlotRole::peer && nearest_to_best(plot, series) < 1 / kFarBehind) {
-      behind.push_back(i);
+    if (series.role == PlotRole::peer && nearest_to_best(plot, series) < 1 / kFarSlower) {
+      slow.push_back(i);
       continue;
     }
     for (const auto& point : series.points) lowest = std::min(lowest, point.y);
   }
-  std::reverse(behind.begin(), behind.end());
-  for (const std::size_t at : behind) {
+  std::reverse(slow.begin(), slow.end());
+  for (const std::size_t at : slow) {
     const PlotSeries series = plot.series[at];
     double low = HUGE_VAL, high = 0;
     for (const auto& point : series.points)
@@ -94,7 +94,7 @@ void leave_out_far_behind(LinePlot& plot) {
     plot.series.erase(plot.series.begin() + static_cast<std::ptrdiff_t>(at));
     plot.notes.push_back(cat("Not drawn: ", series.name, ", at most ", short_number(high),
                              " GFLOP/s; the fastest is always faster by more than a factor of ",
-                             kFarBehind, "."));
+                             kFarSlower, "."));
   }
 }
 
@@ -135,7 +135,7 @@ LinePlot line_plot(const BenchResults& results, const std::vector<BenchRow>& gro
       lines ? "Tessera's algorithms (solid)" : "Tessera's algorithms",
       lines ? "other libraries, one colour each (dashed)" : "other libraries, one colour each",
       lines ? "the peak (dotted)" : "the peak"};
-  leave_out_far_behind(out);
+  leave_out_far_slower(out);
   add_disturbed(out.notes, results, group.front());
   return out;
 }

@@ -52,11 +52,11 @@ std::vector<Readiness> readiness_of(const BenchRequest& request) {
 void require_no_processor(const BenchRequest& request) {
   const bool blas = std::find(request.algorithms.begin(), request.algorithms.end(), kOwnBlas) !=
                     request.algorithms.end();
-  for (const auto& [asked, what] : {std::pair{!request.threads.empty(), "--threads"},
-                                    {request.idle > 0, "--idle"},
-                                    {request.first_call, "--first-call"},
-                                    {blas, "the algorithm blas"}}) {
-    if (asked)
+  for (const auto& [requested, what] : {std::pair{!request.threads.empty(), "--threads"},
+                                        {request.idle > 0, "--idle"},
+                                        {request.first_call, "--first-call"},
+                                        {blas, "the algorithm blas"}}) {
+    if (requested)
       throw Error(Category::argument, cat(what, " applies to the CPU, not to a GPU"), {}, {},
                   "omit it, or omit --device");
   }

@@ -54,10 +54,10 @@ template <class T>
 }
 
 template <class T>
-void multiply_and_report(const Routine& routine, const Arguments& asked,
+void multiply_and_report(const Routine& routine, const Arguments& requested,
                          const Product<T>& product) {
   if (!verbose()) return multiply(product);
-  run_reported(routine, asked, product.alpha, product.beta, route_of(product),
+  run_reported(routine, requested, product.alpha, product.beta, route_of(product),
                [&] { multiply(product); });
 }
 

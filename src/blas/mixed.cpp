@@ -37,19 +37,19 @@ cpu::Gemm<In, Out> gemm_of(const Arguments& a, const void* A, const void* B, Out
 }
 
 template <class In, class Out, class Body>
-void run_as(const Routine& routine, const Arguments& asked, float alpha, float beta,
+void run_as(const Routine& routine, const Arguments& requested, float alpha, float beta,
             const cpu::Gemm<In, Out>& gemm, const Body& body) {
   if (gemm.M <= 0 || gemm.N <= 0) return;
   if (!verbose()) return body();
-  run_reported(routine, asked, alpha, beta, cpu::route_of(gemm), body);
+  run_reported(routine, requested, alpha, beta, cpu::route_of(gemm), body);
 }
 
 template <class In>
-void run_halves(const Routine& routine, const Arguments& asked, const Arguments& roles, float alpha,
-                const void* A, const void* B, float beta, float* C) {
+void run_halves(const Routine& routine, const Arguments& requested, const Arguments& roles,
+                float alpha, const void* A, const void* B, float beta, float* C) {
   auto gemm = gemm_of<In, float>(roles, A, B, C);
   gemm.alpha = alpha, gemm.beta = beta;
-  run_as(routine, asked, alpha, beta, gemm, [&] { cpu::gemm(gemm); });
+  run_as(routine, requested, alpha, beta, gemm, [&] { cpu::gemm(gemm); });
 }
 
 template <class In, class Int>
@@ -136,10 +136,10 @@ void run_part(const Bytes& whole, const Integers& how, index_t i, index_t rows, 
     }
 }
 
-void run_bytes(const Routine& routine, const Arguments& asked, const Arguments& roles,
+void run_bytes(const Routine& routine, const Arguments& requested, const Arguments& roles,
                const Integers& how, const void* A, const void* B, std::int32_t* C) {
   Bytes gemm = gemm_of<cpu::U8I8, std::int32_t>(roles, A, B, C);
-  run_as(routine, asked, how.alpha, how.beta, gemm, [&] {
+  run_as(routine, requested, how.alpha, how.beta, gemm, [&] {
     if (how.changes_nothing()) {
       gemm.beta = how.beta == 1;
       return cpu::gemm(gemm);

@@ -29,8 +29,8 @@ int sensible(int threads) { return std::clamp(threads, 0, kMostThreads); }
 }  // namespace
 
 int read_environment() {
-  const char* asked = std::getenv("TESSERA_ARITHMETIC");
-  const std::string_view text = asked == nullptr ? "" : asked;
+  const char* requested = std::getenv("TESSERA_ARITHMETIC");
+  const std::string_view text = requested == nullptr ? "" : requested;
   if (text == name(Arithmetic::chain)) known_arithmetic = Arithmetic::chain;
   else if (!text.empty() && text != name(Arithmetic::lanes))
     std::fprintf(stderr, "tessera: ignoring TESSERA_ARITHMETIC='%s': expected lanes or chain\n",

@@ -41,7 +41,7 @@ index_t least_step_c(const Arguments& a, index_t count) {
 }
 
 template <class T>
-void run(const Routine& routine, const Arguments& asked, const Strided<T>& batch) {
+void run(const Routine& routine, const Arguments& requested, const Strided<T>& batch) {
   const index_t count = routine.products;
   const auto body = [&] {
     if (batch.a.m == 0 || batch.a.n == 0) return;
@@ -54,7 +54,7 @@ void run(const Routine& routine, const Arguments& asked, const Strided<T>& batch
   if (!verbose()) return body();
   Strided<T> own = batch;
   own.threads = thread_limit();
-  run_reported(routine, asked, batch.alpha, batch.beta,
+  run_reported(routine, requested, batch.alpha, batch.beta,
                count == 0 ? kNoProducts
                           : route_of_batch(own.product(0), count, multiply_adds<T>(batch.a, count)),
                body);
@@ -73,9 +73,9 @@ void fortran_strided(const char* name, const char* xerbla_name, const Strided<T>
 }
 
 template <class T, class Int>
-void cblas_strided(const char* name, int order, const Arguments& asked, const Strided<T>& batch,
+void cblas_strided(const char* name, int order, const Arguments& requested, const Strided<T>& batch,
                    Int count) {
-  if (!are_legal(order, asked)) return refuse<Int>(name, order, asked, "", Form::strided);
+  if (!are_legal(order, requested)) return refuse<Int>(name, order, requested, "", Form::strided);
   const bool rows = order == kRowMajor;
   const auto is_refused = [&](int number, const char* argument, index_t got, index_t least) {
     if (got >= least) return false;
@@ -90,7 +90,7 @@ void cblas_strided(const char* name, int order, const Arguments& asked, const St
       is_refused(18, "batch_size", count, 0) ||
       is_refused(17, "stridec", batch.step_c, least_step_c(batch.a, count)))
     return;
-  run({name, rows ? "row" : "column", count}, asked, batch);
+  run({name, rows ? "row" : "column", count}, requested, batch);
 }
 
 }  // namespace

@@ -12,10 +12,11 @@ namespace {
 
 /// p is row-major, so the Fortran call's lower triangle is its upper one.
 template <class T>
-void run(const Routine& routine, const Arguments& asked, const Product<T>& p, Triangle triangle) {
+void run(const Routine& routine, const Arguments& requested, const Product<T>& p,
+         Triangle triangle) {
   const auto body = [&] { multiply_one_triangle(p, triangle); };
   if (!verbose()) return body();
-  run_reported(routine, asked, p.alpha, p.beta, route_of_triangle(p), body);
+  run_reported(routine, requested, p.alpha, p.beta, route_of_triangle(p), body);
 }
 
 template <class T, class Int>

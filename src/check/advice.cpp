@@ -110,17 +110,18 @@ class Advisor {
   }
 
   void reuse() {
-    const double asked = static_cast<double>(c_.global_load_bytes + c_.async_copy_bytes) * scale_;
+    const double requested =
+        static_cast<double>(c_.global_load_bytes + c_.async_copy_bytes) * scale_;
     const bool staged = c_.shared_load_requests > 0 || c_.async_copy_requests > 0;
-    if (staged || e_.traffic.compulsory_bytes <= 0 || asked < 4 * e_.traffic.compulsory_bytes)
+    if (staged || e_.traffic.compulsory_bytes <= 0 || requested < 4 * e_.traffic.compulsory_bytes)
       return;
     // Savings by coalescing are not counted twice.
     const double coalesced =
         std::max(static_cast<double>(c_.global_load_requests),
                  static_cast<double>(c_.global_load_sectors_ideal) / kSectorsPerClock);
     say(stage_us(coalesced) * 0.9,
-        cat("the lanes load ", si_text(asked), "B for ", si_text(e_.traffic.compulsory_bytes),
-            "B of data: each byte ", number_text(asked / e_.traffic.compulsory_bytes),
+        cat("the lanes load ", si_text(requested), "B for ", si_text(e_.traffic.compulsory_bytes),
+            "B of data: each byte ", number_text(requested / e_.traffic.compulsory_bytes),
             " times on average"),
         "let each block stage a tile in shared memory and read it there: every element is then "
         "loaded once for each block instead of once for each thread");

@@ -70,9 +70,9 @@ void delete_block(void* at) noexcept { HeapBlocks::all().remove(at); }
 std::pair<std::uint64_t, std::uint64_t> heap_block_of(std::uint64_t address) {
   HeapBlocks& blocks = HeapBlocks::all();
   const std::lock_guard lock(blocks.mutex);
-  const auto behind = blocks.ends.upper_bound(address);
-  if (behind == blocks.ends.begin()) return {};
-  const std::pair<std::uint64_t, std::uint64_t> block = *std::prev(behind);
+  const auto after = blocks.ends.upper_bound(address);
+  if (after == blocks.ends.begin()) return {};
+  const std::pair<std::uint64_t, std::uint64_t> block = *std::prev(after);
   if (address >= block.second) return {};
   return block;
 }

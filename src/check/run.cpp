@@ -213,9 +213,9 @@ std::string limit_of(const Options& options, const Launch& launch) {
   return {};
 }
 
-Launch with_names(const Launch& asked, const Options& options) {
-  Launch out = asked;
-  if (asked.is_cuda) return out;
+Launch with_names(const Launch& requested, const Options& options) {
+  Launch out = requested;
+  if (requested.is_cuda) return out;
   for (std::size_t i = 0; i < out.buffers.size(); ++i)
     out.buffers[i].name = i < options.tensors.size()
                               ? options.tensors[i]
@@ -358,9 +358,9 @@ Report run_launch(RunContext& context) {
 
 }  // namespace
 
-Report run(const Options& options, const Launch& asked) {
+Report run(const Options& options, const Launch& requested) {
   check_options(options);
-  const Launch launch = with_names(asked, options);
+  const Launch launch = with_names(requested, options);
   RunContext context{options, launch, regions_of(launch.buffers)};
   return run_launch(context);
 }

@@ -80,7 +80,7 @@ std::string again(const CheckRequest& request) {
 int check_sweep(const shell::Context& context, const CheckRequest& request,
                 const std::optional<KernelSpelling>& spelling,
                 const inspect::CheckKernelCase& check_case) {
-  const inspect::SweepRequest asked{
+  const inspect::SweepRequest requested{
       .kernel = request.kernel,
       .only_rows = !request.launch.empty(),
       .taken = request.launch.empty()
@@ -91,7 +91,7 @@ int check_sweep(const shell::Context& context, const CheckRequest& request,
       .others = request.others()};
   const check::SweepTile around =
       spelling ? inspect::sweep_tile(*spelling) : inspect::sweep_tile(request.kernel, check_case);
-  return print_report(context, request, inspect::sweep_kernel(asked, around, check_case));
+  return print_report(context, request, inspect::sweep_kernel(requested, around, check_case));
 }
 
 /// The report of one run of a program for a sweep.

@@ -69,9 +69,9 @@ std::string unexpected_option(const Words& arguments, const CLI::App& app,
   const bool is_known = std::find(known.begin(), known.end(), option) != known.end();
   const auto mark = std::find(arguments.begin(), arguments.end(), "--");
   const bool before = std::find(arguments.begin(), mark, word) != mark;
-  const bool behind = std::find(mark, arguments.end(), word) != arguments.end();
+  const bool after = std::find(mark, arguments.end(), word) != arguments.end();
   // After --, even a known option is a name, so no command accepts it.
-  if (behind && (is_known || !before))
+  if (after && (is_known || !before))
     return cat("unexpected argument '", word, "': after --, every argument is a name");
   if (!is_known) return cat("unknown option '", option, "'", shell::did_you_mean(option, known));
   return cat("'", option, "' comes before the command; write it after '", full_name(app), "'");

@@ -51,10 +51,10 @@ std::string cuda_driver() {
 
 /// The instruction set that the packed path uses, and why.
 std::string packed_path() {
-  const char* asked = std::getenv("TESSERA_CPU");
+  const char* requested = std::getenv("TESSERA_CPU");
   // An unknown name has caused a warning and is ignored.
   const bool obeyed =
-      asked != nullptr && (asked == name(vector_path()) || asked == best_cpu_name());
+      requested != nullptr && (requested == name(vector_path()) || requested == best_cpu_name());
   return cat(cpu_text(), obeyed
                              ? cat(" (selected by TESSERA_CPU; the CPU has ", best_cpu_name(), ")")
                              : std::string(" (the best of the CPU)"));

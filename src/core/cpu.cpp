@@ -94,20 +94,20 @@ struct Choice {
 
 Choice choose() {
   const Choice best{best_vector_path(), true};
-  const char* asked = std::getenv("TESSERA_CPU");
-  if (asked == nullptr || *asked == '\0') return best;
+  const char* requested = std::getenv("TESSERA_CPU");
+  if (requested == nullptr || *requested == '\0') return best;
   std::string known;
   for (const VectorPath path : kPaths) {
     if (!runs(path)) continue;
-    if (name(path) == asked) return {path, false};
+    if (name(path) == requested) return {path, false};
     known += (known.empty() ? "" : ", ") + std::string(name(path));
   }
   if (has_tiles()) {
-    if (asked == kTiles) return best;
+    if (requested == kTiles) return best;
     known += ", " + std::string(kTiles);
   }
   std::fprintf(stderr, "tessera: ignoring TESSERA_CPU='%s': this CPU runs %s\n",
-               printable(asked).c_str(), known.c_str());
+               printable(requested).c_str(), known.c_str());
   return best;
 }
 

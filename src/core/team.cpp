@@ -266,11 +266,11 @@ int wanted_workers(Pool& p, int threads, std::int64_t expected_ns) {
 }
 
 /// Called after a call that workers joined.
-void learn_cost(Pool& p, int asked, std::int64_t expected_ns) {
+void learn_cost(Pool& p, int requested, std::int64_t expected_ns) {
   const std::int64_t before = p.gained_ns.load(std::memory_order_relaxed);
   const std::int64_t gain = gained(before, p.arrival.load(), expected_ns, held_up_ns);
   if (gain < 0 && !always_uses_workers)
-    p.limit.store(p.limit.load().after(now_ns(), asked / 2, held_up_ns));
+    p.limit.store(p.limit.load().after(now_ns(), requested / 2, held_up_ns));
   p.gained_ns.store(kept_gain(gain), std::memory_order_relaxed);
 }
 

@@ -43,9 +43,9 @@ struct Start {
 
 void* run_thread(void* argument) {
   keep_loaded();
-  const Start told = *std::unique_ptr<Start>(static_cast<Start*>(argument));  // run may not return
-  if (CPU_COUNT(&told.cores) > 0) sched_setaffinity(0, sizeof told.cores, &told.cores);
-  told.run(told.argument);
+  const Start start = *std::unique_ptr<Start>(static_cast<Start*>(argument));  // run may not return
+  if (CPU_COUNT(&start.cores) > 0) sched_setaffinity(0, sizeof start.cores, &start.cores);
+  start.run(start.argument);
   return nullptr;
 }
 

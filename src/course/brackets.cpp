@@ -43,16 +43,16 @@ class BracketReader {
     const std::string& text = here().text;
     if (here().kind == SourceToken::Kind::text) {
       if (text.size() < 2 || text.back() != text.front())
-        tell(at_, cat("a ", text.front(), " is never closed"),
-             cat("the text ends with ", text.front()));
+        report(at_, cat("a ", text.front(), " is never closed"),
+               cat("the text ends with ", text.front()));
     } else if (text == "(" || text == "[" || text == "{") {
       const bool is_for = at_ > 0 && tokens_[at_ - 1].is("for");
       open_.push_back({text[0], at_, indent_of(at_), is_for ? 2 : 0});
     } else if (text == ";") {
       if (!open_.empty() && open_.back().bracket != '{' && open_.back().semicolons-- == 0) {
         if (closes_in_this_line())
-          tell(at_, "this ; is inside brackets",
-               "a , between arguments; and a for has two ; in its brackets");
+          report(at_, "this ; is inside brackets",
+                 "a , between arguments; and a for has two ; in its brackets");
         else left_open();
       }
     } else if (text == ")" || text == "]" || text == "}") {
@@ -72,11 +72,11 @@ class BracketReader {
       left_open();
     } else if (at_ > 0 && (tokens_[at_ - 1].is(";") || tokens_[at_ - 1].is("}")) &&
                open_.size() > 1 && open_[open_.size() - 2].bracket == '(') {
-      tell(top.token, "a { is never closed",
-           cat("the } belongs before the ) in line ", here().line));
+      report(top.token, "a { is never closed",
+             cat("the } belongs before the ) in line ", here().line));
     } else {
-      tell(at_, cat("this ", c, " closes nothing: there is one too many"),
-           cat("take one ", c, " away, or write its other one"));
+      report(at_, cat("this ", c, " closes nothing: there is one too many"),
+             cat("take one ", c, " away, or write its other one"));
     }
   }
 
@@ -96,32 +96,32 @@ class BracketReader {
     const Open& top = open_.back();
     const auto other = partner(top.bracket);
     const int line = tokens_[top.token].line;
-    tell(top.token, cat("a ", top.bracket, " is never closed: its ", other, " is missing"),
-         here().line == line
-             ? cat("the ", other, " belongs in this line")
-             : cat("the ", other, " belongs before the ", here().text, " in line ", here().line));
+    report(top.token, cat("a ", top.bracket, " is never closed: its ", other, " is missing"),
+           here().line == line
+               ? cat("the ", other, " belongs in this line")
+               : cat("the ", other, " belongs before the ", here().text, " in line ", here().line));
   }
   void too_many(char c) {
     if (c == '}' && suspect_ != kNoToken)
-      return tell(suspect_,
-                  cat("there is one } too many: is it this one? It closes the { of line ",
-                      tokens_[opens_suspect_].line),
-                  "each { has one }");
-    tell(at_, cat("there is one ", c, " too many, here or above"),
-         c == '}' ? "each { has one }" : "each ( has one )");
+      return report(suspect_,
+                    cat("there is one } too many: is it this one? It closes the { of line ",
+                        tokens_[opens_suspect_].line),
+                    "each { has one }");
+    report(at_, cat("there is one ", c, " too many, here or above"),
+           c == '}' ? "each { has one }" : "each ( has one )");
   }
   void never_closed() {
     const Open& top = open_.back();
     if (top.bracket != '{')
-      return tell(
+      return report(
           top.token,
           cat("a ", top.bracket, " is never closed: its ", partner(top.bracket), " is missing"),
           cat("write the ", partner(top.bracket)));
     const std::size_t at = suspect_ == kNoToken ? top.token : opens_suspect_;
-    tell(at, "a { is never closed: is it this one?",
-         "each { has one }: count those below this line");
+    report(at, "a { is never closed: is it this one?",
+           "each { has one }: count those below this line");
   }
-  void tell(std::size_t at, std::string says, std::string advice) {
+  void report(std::size_t at, std::string says, std::string advice) {
     fault_ = {tokens_[at].line, tokens_[at].column, std::move(says), std::move(advice)};
   }
 

@@ -82,7 +82,7 @@ Cause cause_of_single_product(const PuzzleAttempt& attempt, const PuzzleCase& c,
                "does the sum begin again in each round, or does the loop leave the others out?");
 }
 
-/// Where the most is asked for: "line 16, store to out: 32 sectors, where 4 would do".
+/// The access with the most requests: "line 16, store to out: 32 sectors, where 4 would do".
 std::string worst_access(const PuzzleCase& c) {
   const auto dearer = [](const PuzzleAccess& a, const PuzzleAccess& b) {
     return a.worst * std::max(b.ideal, 1.0) < b.worst * std::max(a.ideal, 1.0);

@@ -45,14 +45,14 @@ void name_meant(const PuzzleAttempt& attempt, const PuzzleCase& c, PuzzleFinding
 /// The element directly after the end of a line of elements, which the checker reports by its
 /// bytes.
 void name_next(const PuzzleCase& c, PuzzleFinding& f) {
-  const std::string behind = cat(" 0 bytes after the end of ", f.tensor);
-  const auto at = f.problem.find(behind);
+  const std::string place = cat(" 0 bytes after the end of ", f.tensor);
+  const auto at = f.problem.find(place);
   if (at == std::string::npos) return;
   for (const auto& t : c.coverage) {
     if (t.tensor != f.tensor || std::min(t.rows, t.cols) != 1) continue;
     f.extents = {t.elements};
     f.element = {t.elements};
-    f.problem.replace(at, behind.size(),
+    f.problem.replace(at, place.size(),
                       cat(" ", f.tensor, "(", t.elements,
                           "), which does not exist: ", extents_text(f.tensor, f.extents)));
   }

@@ -28,7 +28,7 @@ struct Line {
     return at < text.tokens.size() && text.tokens[at].is_name() && !is_keyword(word(at));
   }
   /// The token after the bracket that closes the one at `open`.
-  std::size_t behind(std::size_t open) const {
+  std::size_t after(std::size_t open) const {
     return open < text.tokens.size() && text.match[open] != kNoToken ? text.match[open] + 1
                                                                      : text.tokens.size();
   }
@@ -80,7 +80,7 @@ ErrorReason reason_of_header_end(const Line& line, std::size_t i) {
   const bool is_header =
       (line.is("if", i) || line.is("while", i) || line.is("for", i)) && line.is("(", i + 1);
   if (!is_header) return {};
-  const std::size_t end = line.behind(i + 1);
+  const std::size_t end = line.after(i + 1);
   const std::string& word = line.word(i);
   for (const char* sign : {"&&", "||", "and", "or"})
     if (line.is(sign, end) && word != "for")
@@ -229,7 +229,7 @@ ErrorReason reason_of_list(const Line& line, std::size_t i) {
 /// "float[TM] a;", "a[TM];", "const flops = 3;": a declaration with a misplaced or missing type.
 ErrorReason reason_of_declaration(const Line& line, std::size_t i) {
   const bool begins = i == 0 || line.is(";", i - 1) || line.is("{", i - 1) || line.is("}", i - 1);
-  const std::size_t end = line.is("[", i + 1) ? line.behind(i + 1) : 0;
+  const std::size_t end = line.is("[", i + 1) ? line.after(i + 1) : 0;
   if (end > 0 && is_builtin_type(line.word(i)) && end < line.range.last && line.is_name(end) &&
       !line.is("auto", i)) {
     std::string number = text_of_tokens(line.text.tokens, i + 1, end);

@@ -25,7 +25,7 @@ struct PuzzleRequest {
 
 /// All puzzles; with --cuda those that have a form in plain CUDA, in this form.
 std::vector<Puzzle> requested_course(const PuzzleRequest& request);
-/// The puzzle of the command line, in the form that it asks for.
+/// The puzzle of the command line, in the requested form.
 Puzzle requested_puzzle(const std::vector<Puzzle>& course, const PuzzleRequest& request);
 
 // The commands, each with its exit code.

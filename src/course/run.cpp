@@ -121,7 +121,7 @@ struct GpuAnswer {
   std::string text;
 };
 
-/// Also runs the kernels of a right answer on the device that was asked for, else on the GPU. An
+/// Also runs the kernels of a right answer on the requested device, else on the GPU. An
 /// error of its compiler does not count.
 GpuAnswer ask_gpu(const PuzzleTry& one, const PuzzleAttempt& done, std::optional<PuzzleGpu> gpu,
                   double time_limit_s) {
@@ -142,7 +142,7 @@ GpuAnswer ask_gpu(const PuzzleTry& one, const PuzzleAttempt& done, std::optional
 /// The result, and then that of the GPU.
 bool print_answers(const shell::Context& context, const PuzzleTry& one, const PuzzleAttempt& done,
                    const std::vector<std::string>& open, const PuzzleRequest& request,
-                   const std::optional<PuzzleGpu>& asked) {
+                   const std::optional<PuzzleGpu>& requested) {
   const double time_limit_s = request.time_limit_s;
   if (!context.json) {
     const Shown shown = request.all ? Shown::all : Shown::few;
@@ -151,7 +151,7 @@ bool print_answers(const shell::Context& context, const PuzzleTry& one, const Pu
     context.print_wrapped(one.puzzle->is_in_cuda && is_ours ? with_names_of_cuda(text) : text);
     std::fflush(stdout);  // compiling for a GPU takes a while
   }
-  const GpuAnswer gpu = ask_gpu(one, done, asked, time_limit_s);
+  const GpuAnswer gpu = ask_gpu(one, done, requested, time_limit_s);
   if (context.json) {
     auto out = answer_json(*one.puzzle, one.variant, done);
     out["gpu"] = {{"asked", gpu.is_there}, {"disagrees", gpu.disagrees}, {"says", gpu.text}};

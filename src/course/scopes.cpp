@@ -73,8 +73,8 @@ class DeclarationReader {
   bool is_declared(std::size_t at) const {
     if (is_keyword(tokens_[at].text) || is_builtin_type(tokens_[at].text)) return false;
     if (is("struct", at - 1) || is("class", at - 1) || is("using", at - 1)) return true;
-    constexpr std::string_view behind[] = {"=", ";", ",", ")", "(", "{", "[", ":"};
-    if (std::none_of(std::begin(behind), std::end(behind),
+    constexpr std::string_view followers[] = {"=", ";", ",", ")", "(", "{", "[", ":"};
+    if (std::none_of(std::begin(followers), std::end(followers),
                      [&](auto each) { return is(each, at + 1); }))
       return false;
     const std::size_t type = type_at(at - 1);

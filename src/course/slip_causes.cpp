@@ -238,14 +238,14 @@ struct SlipReader {
       if (!text.tokens[i].is(name.name) || text.is_member(i) ||
           text.names.visible(name.name, i) != &name)
         continue;
-      std::size_t behind = i + 1;
-      while (text.is("[", behind)) behind = text.match[behind] + 1;
+      std::size_t after = i + 1;
+      while (text.is("[", after)) after = text.match[after] + 1;
       const bool is_passed_on = (text.is("&", i - 1) && !text.tokens[i - 2].is_name()) ||
-                                (name.is_array() && behind == i + 1);
+                                (name.is_array() && after == i + 1);
       if (is_passed_on || text.is("++", i - 1)) return {};
-      if (stores_at(behind)) {
+      if (stores_at(after)) {
         bool reads_itself = false;
-        for (std::size_t j = behind; j < text.tokens.size() && !text.is(";", j); ++j)
+        for (std::size_t j = after; j < text.tokens.size() && !text.is(";", j); ++j)
           reads_itself = reads_itself || (text.tokens[j].is(name.name) && !text.is_member(j));
         if (!reads_itself) return {};
       }

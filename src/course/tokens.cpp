@@ -61,12 +61,12 @@ class TokenReader {
     if (begins("R\"")) raw_text();
     else if (c == '"' || c == '\'') add(TokenKind::text, quoted());
     else if (is_digit) add(TokenKind::number, number());
-    else if (is_letter(c)) add(TokenKind::name, behind(is_letter));
+    else if (is_letter(c)) add(TokenKind::name, end_of(is_letter));
     else add(TokenKind::sign, sign());
   }
 
   template <class Belongs>
-  std::size_t behind(Belongs belongs) const {
+  std::size_t end_of(Belongs belongs) const {
     std::size_t end = at_ + 1;
     while (end < source_.size() && belongs(source_[end])) ++end;
     return end;

@@ -34,7 +34,7 @@ class Backend {
   /// Starts a kernel whose code Clang has made. Throws Error(unavailable) if there is none; the
   /// caller adds the kernel's name.
   virtual void start(const KernelCall& call);
-  /// Waits, and returns how long the last kernel took, where the device tells: else 0.
+  /// Waits, and returns how long the last kernel took, where the device reports it, else 0.
   virtual double seconds_of_last() { return 0; }
 
   /// Kernels that were started and not yet waited for. Errors name them.

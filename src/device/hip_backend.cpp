@@ -1,5 +1,5 @@
 // An AMD GPU by the HIP runtime, with one stream. Compiled, and tested against a fake runtime; not
-// run on a GPU. The runtime is opened when a device is first asked for.
+// run on a GPU. The runtime is opened when a device is first requested.
 #include <dlfcn.h>
 
 #include <algorithm>

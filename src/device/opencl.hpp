@@ -1,5 +1,5 @@
 // OpenCL as this library uses it: the loader of drivers (ICDs) is opened when a device is first
-// asked for, so that a program starts without it and no package needs it. Declarations after the
+// requested, so that a program starts without it and no package needs it. Declarations after the
 // OpenCL 3.0 API specification; devices are numbered over all platforms.
 #pragma once
 

@@ -181,9 +181,9 @@ int built_registers(const Plan& plan, const std::string& device) {
 /// Which kernel takes the place of the plan's, whose bulk copies cannot read the operands, or what
 /// is done to these first, and why; empty where neither.
 std::string remark_of(const Plan& plan) {
-  constexpr std::string_view asked = "asked for; ";
-  return plan.reason.starts_with(asked)
-             ? cat(plan.algorithm, ": ", plan.reason.substr(asked.size()))
+  constexpr std::string_view requested = "requested; ";
+  return plan.reason.starts_with(requested)
+             ? cat(plan.algorithm, ": ", plan.reason.substr(requested.size()))
              : std::string();
 }
 

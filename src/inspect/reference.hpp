@@ -23,7 +23,7 @@ struct JudgedLaunch {
   std::vector<NamedArray> inputs, outputs;
 };
 /// The arrays that the program of a launch has kept in the folder; see
-/// src/plain_cuda/runtime/asked_launch.cpp.
+/// src/plain_cuda/runtime/requested_launch.cpp.
 std::vector<JudgedLaunch> read_launches(const std::filesystem::path& folder);
 
 struct WrongResult {

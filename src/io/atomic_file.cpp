@@ -1,4 +1,4 @@
-// Temporaries, renames and mapped outputs: the system calls behind atomic_file.hpp. Each failure
+// Temporaries, renames and mapped outputs: the system calls of atomic_file.hpp. Each failure
 // names the file and what to do. The old file stays untouched until commit() renames the temporary
 // over it; the temporary is registered, so that a signal handler can remove it.
 // Over 400 lines: its functions share the list of temporaries that a signal removes.

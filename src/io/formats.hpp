@@ -14,7 +14,7 @@ namespace tessera::io {
 
 /// The format of the file at `path`: the requested one, else by its extension, else by its first
 /// bytes.
-Format input_format(const std::string& path, const Input& input, Format asked);
+Format input_format(const std::string& path, const Input& input, Format requested);
 
 void write_npy(AtomicFile& file, const Array& array);
 
@@ -54,7 +54,7 @@ void write_safetensors(AtomicFile& file, const Array& array, const std::string& 
                        const Input* old);
 
 /// The member to read: the requested one, or the only one. Throws Error(argument) that lists them.
-std::string choose_member(const std::vector<std::string>& members, const std::string& asked,
+std::string choose_member(const std::vector<std::string>& members, const std::string& requested,
                           const std::string& path);
 
 }  // namespace tessera::io

@@ -82,8 +82,8 @@ std::string member_of(const Location& location, const std::string& option) {
 
 }  // namespace
 
-Format io::input_format(const std::string& path, const Input& input, Format asked) {
-  if (asked != Format::automatic) return asked;
+Format io::input_format(const std::string& path, const Input& input, Format requested) {
+  if (requested != Format::automatic) return requested;
   if (const auto known = by_extension(path)) return *known;
   if (const auto seen = by_content(input.text())) return *seen;
   throw Error(Category::argument, cat(printable(input.path), ": the file format is unknown"),
@@ -121,7 +121,7 @@ Location parse_location(const std::string& text) {
   return {text, {}};
 }
 
-std::string io::choose_member(const std::vector<std::string>& members, const std::string& asked,
+std::string io::choose_member(const std::vector<std::string>& members, const std::string& requested,
                               const std::string& path) {
   constexpr std::size_t kListed = 20;
   std::string list;
@@ -130,9 +130,9 @@ std::string io::choose_member(const std::vector<std::string>& members, const std
   }
   if (members.size() > kListed) list += cat(" and ", members.size() - kListed, " more");
   if (members.empty()) bad_file(path, "holds no array");
-  if (!asked.empty()) {
-    if (std::find(members.begin(), members.end(), asked) != members.end()) return asked;
-    throw Error(Category::argument, cat(printable(path), " has no array ", in_quotes(asked)),
+  if (!requested.empty()) {
+    if (std::find(members.begin(), members.end(), requested) != members.end()) return requested;
+    throw Error(Category::argument, cat(printable(path), " has no array ", in_quotes(requested)),
                 "one of " + list);
   }
   if (members.size() == 1) return members.front();
@@ -157,9 +157,9 @@ Array read_array(const std::string& path, const ReadOptions& options) {
   });
 }
 
-std::vector<std::string> list_members(const std::string& path, Format asked) {
+std::vector<std::string> list_members(const std::string& path, Format requested) {
   const io::Input input = io::open_input(path);
-  const Format format = io::input_format(path, input, asked);
+  const Format format = io::input_format(path, input, requested);
   if (format == Format::npz) return io::list_npz(input);
   if (format == Format::safetensors) return io::list_safetensors(input);
   return {};
@@ -242,8 +242,8 @@ void check_member(const io::Input& old, const Target& target, Overwrite overwrit
 }
 
 /// The overwrite rule applies to the file as a whole; adding a member always rewrites it.
-Overwrite overwrite_file(const Target& target, Overwrite asked) {
-  return target.keeps_others ? Overwrite::replace : asked;
+Overwrite overwrite_file(const Target& target, Overwrite requested) {
+  return target.keeps_others ? Overwrite::replace : requested;
 }
 
 void check_target(const Target& target, Overwrite overwrite) {

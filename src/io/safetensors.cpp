@@ -265,11 +265,11 @@ std::vector<std::string> list_safetensors(const Input& input) {
 namespace {
 
 /// The tensor in the file whose header `input` begins with.
-TensorPlace place_of(const Input& input, const std::string& asked) {
+TensorPlace place_of(const Input& input, const std::string& requested) {
   const Contents contents = parse_header(input);
   std::vector<std::string> names;
   for (const TensorInfo& each : contents.tensors) names.push_back(each.name);
-  const std::string name = choose_member(names, asked, input.path);
+  const std::string name = choose_member(names, requested, input.path);
   const auto info = std::find_if(contents.tensors.begin(), contents.tensors.end(),
                                  [&](const TensorInfo& each) { return each.name == name; });
   return {type_of(*info, cat(input.path, ":", name)), info->shape,
@@ -288,8 +288,8 @@ TensorPlace locate_safetensors(const std::function<Input(index_t)>& start, std::
   return place_of(input, member);
 }
 
-Array read_safetensors(const Input& input, const std::string& asked) {
-  TensorPlace place = place_of(input, asked);
+Array read_safetensors(const Input& input, const std::string& requested) {
+  TensorPlace place = place_of(input, requested);
   return adopt(place.dtype, std::move(place.shape), Order::c, input.data + place.offset,
                input.owner);
 }

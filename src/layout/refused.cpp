@@ -16,7 +16,7 @@ template <class... Text>
 }
 
 /// "logical_divide of (4,4):(4,1) and (3,3):(1,1): ".
-std::string asked(const Call& call) {
+std::string call_text(const Call& call) {
   if (call.b == nullptr) return cat(call.function, ": ");
   return cat(call.function, " of ", *call.a, " and ", *call.b, ": ");
 }
@@ -89,29 +89,29 @@ void a_tile_has_at_most_as_many_modes(const Layout& layout, const IntTuple& tile
   refuse("tile ", tile, " has ", tile.rank(), " modes but ", layout, " has ", layout.rank());
 }
 void the_strides_must_divide_for_a_composition(const Call& call, const Layout& a, const Layout& b) {
-  refuse(asked(call), "a stride of ", b, " cuts a mode of ", a,
+  refuse(call_text(call), "a stride of ", b, " cuts a mode of ", a,
          " unevenly; strides of the second must divide, or be multiples of, extents of the first");
 }
 void the_extents_must_divide_for_a_composition(const Call& call, const Layout& a, const Layout& b) {
-  refuse(asked(call), "an extent of ", b, " ends inside a mode of ", a,
+  refuse(call_text(call), "an extent of ", b, " ends inside a mode of ", a,
          "; extents of the second must be multiples of what they cover of the first");
 }
 void modes_overlap_for_a_composition(const Call& call, const Layout& a, const Layout& b) {
-  refuse(asked(call), "modes of ", b, " add up past the end of a mode of ", a,
+  refuse(call_text(call), "modes of ", b, " add up past the end of a mode of ", a,
          ", so that no layout is their composition");
 }
 void a_complement_needs_known_extents_and_strides(const Call& call, const Layout& layout) {
-  refuse(asked(call), "the extents and strides of ", layout,
+  refuse(call_text(call), "the extents and strides of ", layout,
          " must be known unless it has a single mode");
 }
 void a_complement_needs_strides_of_0_or_more(const Call& call, const Layout& layout) {
-  refuse(asked(call), layout, " has a negative stride");
+  refuse(call_text(call), layout, " has a negative stride");
 }
 void a_complement_needs_a_layout_without_overlap(const Call& call, const Layout& layout) {
-  refuse(asked(call), "two coordinates of ", layout, " have one index");
+  refuse(call_text(call), "two coordinates of ", layout, " have one index");
 }
 void an_empty_layout_has_no_complement(const Call& call, const Layout& layout) {
-  refuse(asked(call), layout, " is empty");
+  refuse(call_text(call), layout, " is empty");
 }
 void each_stride_must_be_a_multiple_of_the_next_smaller_for_a_left_inverse(const Layout& layout) {
   refuse("left_inverse: the inverse of ", layout,

@@ -48,12 +48,12 @@ void go_on(const Problem& p, const void* A, const void* B, void* sums, int threa
 
 Plan packed_plan(const Problem& problem, const Options& options, std::string_view what) {
   constexpr std::string_view packed = "packed";
-  Options asked = options;
-  if (asked.algorithm == "auto") asked.algorithm = packed;
-  if (find_algorithm(asked.algorithm).name != packed)
-    throw Error(Category::argument, cat(asked.algorithm, " does not multiply ", what),
+  Options requested = options;
+  if (requested.algorithm == "auto") requested.algorithm = packed;
+  if (find_algorithm(requested.algorithm).name != packed)
+    throw Error(Category::argument, cat(requested.algorithm, " does not multiply ", what),
                 "auto or packed");
-  Plan plan = make_plan(problem, asked);
+  Plan plan = make_plan(problem, requested);
   plan.reason = cat("only ", packed, " multiplies ", what);
   return plan;
 }

@@ -232,8 +232,8 @@ Plan detail::decide(const Problem& problem, const Options& options) {
     plan.tile = detail::required_tile(entry, problem, options.tile, device);
     const std::string other = detail::substitution(entry.algorithm, problem);
     plan.reason = needs_packed    ? "the algorithm that sums in lanes"
-                  : other.empty() ? "asked for"
-                                  : cat("asked for; ", other);
+                  : other.empty() ? "requested"
+                                  : cat("requested; ", other);
     plan.parts = options.parts == 0 ? 1 : options.parts;
     check_arithmetic(plan);
     check_parts(plan);

@@ -146,7 +146,7 @@ std::string in_cuda_words(std::string text) {
   if (text.find("tessera::plain_cuda::") == text.npos) return text;
   static const std::regex surplus(
       R"(could not convert .* to (?:‘|')tessera::plain_cuda::Place(?:’|'))"),
-      array(R"(tessera::plain_cuda::AskedArrayOf<([^<>]*)>&?)"),
+      array(R"(tessera::plain_cuda::RequestedArrayOf<([^<>]*)>&?)"),
       place(R"((, )?(const )?tessera::plain_cuda::Place&?)"), others(R"(tessera::plain_cuda::)");
   text = std::regex_replace(text, surplus, "too many arguments");
   text = std::regex_replace(text, array, "array of $1");

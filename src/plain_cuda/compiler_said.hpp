@@ -29,7 +29,7 @@ std::string for_author(std::string_view said, std::string_view folder, std::stri
 std::string defined_twice(std::string_view said, const std::vector<std::filesystem::path>& sources);
 
 /// A message without the names of our types: "array of float", not
-/// "tessera::plain_cuda::AskedArrayOf<float>".
+/// "tessera::plain_cuda::RequestedArrayOf<float>".
 std::string in_cuda_words(std::string text);
 
 }  // namespace tessera::plain_cuda

@@ -77,17 +77,17 @@ class LaunchReader {
     const bool is_hidden = is_sized && (t_.is(0, "m") || t_.is(0, "n") || t_.is(0, "k"));
     return cat(
         // First: the file's macros are not for it.
-        "#include \"parts/asked_launch.h\"\n#define main tessera_main_of_file\n#pragma GCC "
+        "#include \"parts/requested_launch.h\"\n#define main tessera_main_of_file\n#pragma GCC "
         "diagnostic push\n"
         "#pragma GCC diagnostic ignored \"-Wreturn-type\"\n#include ",
         quoted_text(file.string()), "\n#pragma GCC diagnostic pop\n#undef main\n",
         without_macros(is_sized, arrays),
-        "#line 1 \"--launch\"\nextern \"C\" const char tessera_asked_launch[] = ",
+        "#line 1 \"--launch\"\nextern \"C\" const char tessera_requested_launch[] = ",
         quoted_text(t_.text), ";\nint main() {\n", is_sized ? extents() : std::string(),
-        "for (int round = 0; ::tessera::plain_cuda::begin_asked_launch(round); ++round) { ", arrays,
-        "if (!::tessera::plain_cuda::is_empty_launch(", configuration, ")) ", is_hidden ? "::" : "",
-        code(0, launch_), "<<<", configuration, ">>>(", arguments,
-        "); ::tessera::plain_cuda::end_asked_launch(); }\n}\n");
+        "for (int round = 0; ::tessera::plain_cuda::begin_requested_launch(round); ++round) { ",
+        arrays, "if (!::tessera::plain_cuda::is_empty_launch(", configuration, ")) ",
+        is_hidden ? "::" : "", code(0, launch_), "<<<", configuration, ">>>(", arguments,
+        "); ::tessera::plain_cuda::end_requested_launch(); }\n}\n");
   }
 
   LaunchParts parts() const {
@@ -196,7 +196,7 @@ class LaunchReader {
     if (extents.empty()) refuse(close, cat(name, " has no extents"));
     arrays_[name] = variable;
     arrays +=
-        cat("::tessera::plain_cuda::AskedArrayOf<", cuda_name(type), "> ", variable, "(",
+        cat("::tessera::plain_cuda::RequestedArrayOf<", cuda_name(type), "> ", variable, "(",
             quoted_text(name), ", \"", tessera::name(type), "\", {", extents, "}, ", start,
             is_const ? ", true" : ", false",
             start.ends_with(kValues) ? cat(kIndexed, code(close + 2, end), "; }") : std::string(),

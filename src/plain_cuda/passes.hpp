@@ -6,7 +6,7 @@
 
 namespace tessera::plain_cuda {
 
-/// nvcc finds out that `cast` in `Vector<T>::cast<4>(x)` is a template; C++ must be told: inserts
+/// nvcc finds out that `cast` in `Vector<T>::cast<4>(x)` is a template; C++ needs the word: inserts
 /// `template` before it, in functions of the user's files.
 void name_templates(const Tokens& tokens, PlacedText& out);
 

@@ -118,8 +118,8 @@ void install_signal_handlers() {
   signal(SIGXFSZ, SIG_IGN);
 }
 
-void blame_for_crashes(const char* (*asked)() noexcept) {
-  culprit = asked;
+void blame_for_crashes(const char* (*requested)() noexcept) {
+  culprit = requested;
   signal(SIGABRT, end_by_crash);
 }
 

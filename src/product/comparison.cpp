@@ -85,8 +85,8 @@ Compared compare_one(const Algorithm& algorithm, Executor& executor, const Plan&
     out.reason = error.what();
     return out;
   }
-  constexpr std::string_view asked = "asked for; ";  // a plan's reason, and what it adds
-  if (plan.reason.starts_with(asked)) out.reason = plan.reason.substr(asked.size());
+  constexpr std::string_view requested = "requested; ";  // a plan's reason, and what it adds
+  if (plan.reason.starts_with(requested)) out.reason = plan.reason.substr(requested.size());
   out.is_replaced = out.reason.find(" takes its place.") != std::string::npos;
   if (out.is_replaced) out.tile = {};
   const bool promised = algorithm.promises_bits(plan.problem.in);

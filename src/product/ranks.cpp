@@ -171,16 +171,16 @@ int multiply_as_rank(Job& job, const shell::Context& context, MultiplyRequest& r
   require_same(job, sameness_of(request, *in));
   take_defaults(job, request);
   scale::ScalePlan forecast;
-  scale::Request asked;
+  scale::Request requested;
   job.together([&] {
     plan.emplace(plan_of_blocks(request, *in));
-    asked = scale_request(*in, *plan, request.memory);
-    asked.ranks = job.transport().ranks();
-    forecast = make_scale_plan(asked);
+    requested = scale_request(*in, *plan, request.memory);
+    requested.ranks = job.transport().ranks();
+    forecast = make_scale_plan(requested);
   });
   if (request.dry_run) {
-    asked.speeds = measured_speeds(job, request, *plan);
-    if (job.is_first()) context.print_wrapped(to_string(make_scale_plan(asked)));
+    requested.speeds = measured_speeds(job, request, *plan);
+    if (job.is_first()) context.print_wrapped(to_string(make_scale_plan(requested)));
     return 0;
   }
   RankOutput output(job, request, *in, *plan, forecast);

@@ -24,9 +24,9 @@ ConstMatrix viewed(const Array& m) {
 }  // namespace
 
 void check_selection(const MultiplyRequest& request) {
-  const std::string asked = request.top ? "--top" : "--above";
+  const std::string requested = request.top ? "--top" : "--above";
   const auto refuse = [&](const char* what) {
-    throw Error(Category::argument, cat(asked, " cannot be combined with ", what), {}, {},
+    throw Error(Category::argument, cat(requested, " cannot be combined with ", what), {}, {},
                 "omit one of the two");
   };
   if (request.top && request.above) refuse("--above");
@@ -46,7 +46,7 @@ void check_selection(const MultiplyRequest& request) {
       request.format.empty() ? Format::automatic : parse_format(request.format);
   const bool is_npz = request.dry_run || output_format(request.output, asked_format) == Format::npz;
   if (!is_npz || !parse_location(request.output).member.empty())
-    throw Error(Category::argument, cat(asked, " writes a sparse matrix"), "-o FILE.npz",
+    throw Error(Category::argument, cat(requested, " writes a sparse matrix"), "-o FILE.npz",
                 request.output);
 }
 

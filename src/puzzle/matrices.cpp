@@ -112,16 +112,16 @@ void suspect_one_k(Output& out, index_t K, index_t tile, const Rule& a, const Ru
 
 /// Sums over a part of k: one wrong loop bound.
 void suspect_ranges(Output& out, index_t K, const Rule& a, const Rule& b) {
-  HostTensor<float> before(out.values.rows(), out.values.cols()), behind = copy_of(out.expected);
+  HostTensor<float> before(out.values.rows(), out.values.cols()), shortened = copy_of(out.expected);
   for (index_t k = 0; k + 1 < K; ++k) {
     for (index_t i = 0; i < before.size(); ++i) {
       const index_t row = i / before.cols(), col = i % before.cols();
       const auto product = static_cast<float>(a(row, k) * b(k, col));
       before.data()[i] += product;
-      behind.data()[i] -= product;
+      shortened.data()[i] -= product;
     }
     out.suspects.push_back({"loop-too-short", copy_of(before), {}, {}, 0, k + 1});
-    out.suspects.push_back({"loop-too-short", copy_of(behind), {}, {}, k + 1, K});
+    out.suspects.push_back({"loop-too-short", copy_of(shortened), {}, {}, k + 1, K});
   }
 }
 

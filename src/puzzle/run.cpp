@@ -25,7 +25,7 @@ struct Outcome {
   json cases = json::array();  ///< of which only the last may have failed
   check::Counters total;
   bool failed = false;
-  bool has_pictures = false;  ///< are pictures asked for? Some are large
+  bool has_pictures = false;  ///< are pictures requested? Some are large
   std::string file, source;   ///< the learner's: its name, and the file that holds its text
   CudaProgram cuda;           ///< has the learner's kernels if they are in plain CUDA
 };

@@ -23,7 +23,7 @@ namespace tessera::python {
 
 namespace {
 
-/// A plain layout, or one with a swizzle or another layout behind it.
+/// A plain layout, or one that a swizzle or another layout follows.
 struct AnyLayout {
   ComposedLayout composed;
   bool plain;

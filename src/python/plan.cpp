@@ -103,7 +103,7 @@ void add_plan(nb::module_& m) {
       .def_prop_ro("rejected", rejected_of, "Algorithms that were not taken, and why.")
       .def_prop_ro(
           "problem", [](const CallPlan& c) { return to_string(c.plan.problem); },
-          "What was asked of each product, in one line.")
+          "The request for each product, in one line.")
       .def_prop_ro(
           "shape",
           [](const CallPlan& c) {

@@ -51,7 +51,7 @@ struct Axis {
 inline Axis axis_of(int from, int count, const Cyclic& dealt, int processes) {
   Axis out;
   for (int at = from; at < from + count; ++at) {
-    const int later = at - dealt.begin;  // behind the first block
+    const int later = at - dealt.begin;  // after the first block
     const int number = later < 0 ? 0 : 1 + later / dealt.block;
     const int before = number / processes;  // blocks of the same owner
     const bool has_first = number % processes == 0 && number > 0;

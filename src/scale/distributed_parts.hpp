@@ -1,6 +1,6 @@
 // A product of matrices whose distribution all ranks know. Called by matmul() of distributed
-// matrices, which tells the ranks, and by the drop-in for ScaLAPACK, where everybody can compute
-// it.
+// matrices, which sends it to the ranks, and by the drop-in for ScaLAPACK, where everybody can
+// compute it.
 #pragma once
 
 #include <limits>

@@ -29,7 +29,7 @@ int number_in(const char* variable) {
   return text == nullptr || *text < '0' || *text > '9' ? -1 : std::atoi(text);
 }
 
-/// The variables by which a launcher tells a process its place.
+/// The variables by which a launcher gives a process its rank.
 struct Launcher {
   const char *ranks, *rank, *mpi;
 };

@@ -27,7 +27,7 @@ class Slots {
 };
 
 /// A block of a matrix in a buffer, in the order of its file, so that reading needs no reordering.
-/// It begins `place` bytes behind the buffer's first one.
+/// It begins `place` bytes after the buffer's first one.
 inline Array matrix_in(const Array& slot, Order order, index_t rows, index_t cols,
                        index_t place = 0) {
   const bool in_rows = order == Order::c;

@@ -1,4 +1,4 @@
-// Messages between the ranks of one product. MPI is behind it in a program that runs under a
+// Messages between the ranks of one product. MPI carries them in a program that runs under a
 // launcher (mpi_transport.hpp), threads of one process in tests. All calls come from one thread.
 #pragma once
 

@@ -127,7 +127,7 @@ class AsyncMachine {
   std::uint64_t seed_, draws_ = 0;
   /// In the order `late`, the contents that copies and units see where threads have stored without
   /// a fence; the fence of one thread counts for all: a store that changes nothing leaves no trace,
-  /// so nothing tells whose bytes they are. Else empty.
+  /// so nothing shows whose bytes they are. Else empty.
   std::vector<std::byte> seen_;
   std::vector<GateState> gates_;
   std::vector<Transfer> listed_;

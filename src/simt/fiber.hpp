@@ -1,5 +1,5 @@
-// One stack and the switch between stacks: Boost.Context's assembly behind our own five functions,
-// with the annotations that the address and thread sanitizers need. Private to src/simt.
+// One stack and the switch between stacks: Boost.Context's assembly, called by our own five
+// functions, with the annotations that the address and thread sanitizers need. Private to src/simt.
 #pragma once
 
 #include <boost/context/detail/fcontext.hpp>

@@ -1,6 +1,6 @@
 // Aligned memory for tensors, on huge pages where it is large, and the only function that computes
 // bytes from extents: negative extents and products beyond 63 bits are refused before memory is
-// asked for.
+// requested.
 #include "tessera/tensor/host_buffer.hpp"
 
 #include <sys/mman.h>

@@ -42,7 +42,7 @@ class Multiply(harness.CommandTest):
         self.assertRegex(run.err, r"^tessera multiply: c\.npy: \(5,4\) = \(5,7\) \* \(7,4\) in f32; \w+ .* GFLOP/s\n$")
         self.assertNotIn("none", run.err)  # packed has no tile to name
         run = self.succeeds("multiply", "a.npy", "b.npy", "-o", "d.npy", "--algorithm", "tiled", "--tile", "16x16x16", "--threads", 7)
-        self.assertIn("; tiled 16x16x16 on up to 7 threads (asked for); ", run.err)
+        self.assertIn("; tiled 16x16x16 on up to 7 threads (requested); ", run.err)
         self.expect("c.npy", product(self.a, self.b))
         # Such a small product uses one thread: the plan's number is the maximum.
         run = self.succeeds("multiply", "a.npy", "b.npy", "-o", "e.npy", "--threads", 3, env={"TESSERA_VERBOSE": "1"})

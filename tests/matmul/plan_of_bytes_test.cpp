@@ -23,7 +23,7 @@ TEST(PlanOfBytes, HasTilesOfItsOwn) {
   EXPECT_EQ(plan_of(f8, {}).algorithm, "warpgroup");
   EXPECT_EQ(to_string(plan_of(f8, {}).tile), "128x128/64x128");
   EXPECT_THAT(plan_of(f8, {.algorithm = "warpgroup"}).reason,
-              HasSubstr("asked for; operands are copied first. B: K is not contiguous"));
+              HasSubstr("requested; operands are copied first. B: K is not contiguous"));
   EXPECT_EQ(plan_of("m=64 n=64 k=64 in=i8 out=i32", {}).algorithm, "packed");
   EXPECT_THAT(told(f8, "128x192/128x192"), HasSubstr("possible, but not built in for f8e4m3"));
   EXPECT_THAT(told("m=64 n=64 k=64 in=u8 in_b=i8 out=i32", "64x64/64x64"),

@@ -236,10 +236,10 @@ TEST(Plan, SaysWhichKernelTakesThePlaceOfOneWithBulkCopies) {
   const auto reason_of = [](const char* algorithm, const char* problem) {
     return make_plan(parse_problem(problem), {.algorithm = algorithm}).reason;
   };
-  EXPECT_EQ(reason_of("warpgroup", "m=64 n=64 k=64 in=bf16"), "asked for");
-  EXPECT_EQ(reason_of("warpgroup", "m=64 n=64 k=64 b=1:64"), "asked for");
+  EXPECT_EQ(reason_of("warpgroup", "m=64 n=64 k=64 in=bf16"), "requested");
+  EXPECT_EQ(reason_of("warpgroup", "m=64 n=64 k=64 b=1:64"), "requested");
   const auto tf32 = reason_of("warpgroup", "m=64 n=64 k=64");
-  EXPECT_THAT(tf32, HasSubstr("asked for; tensor_core takes its place. B: K is not contiguous"));
+  EXPECT_THAT(tf32, HasSubstr("requested; tensor_core takes its place. B: K is not contiguous"));
   EXPECT_THAT(tf32, HasSubstr("only 16-bit elements along the other mode"));
   EXPECT_THAT(reason_of("bulk_tiled", "m=64 n=63 k=64"), HasSubstr("pipelined takes its place. B"));
 }

@@ -347,7 +347,7 @@ struct LaunchedKernel {
 struct Report {
   std::string kernel;
   std::string problem;  ///< "m=64 n=64 k=64 in=f32 out=f32 tile=16x16x16"; may be empty
-  std::string remark;   ///< why another kernel ran than the one asked for; empty: it did not
+  std::string remark;   ///< why another kernel ran than the requested one; empty: it did not
   std::string order;    ///< of the threads: "forward", "shuffled, seed 3"
   std::string source;   ///< the checked file, used for findings without a location; may be empty
   Dim3 grid, block;

@@ -75,7 +75,7 @@ struct Sweep {
   std::int64_t count(SweptCase::Status status) const;
   /// The first with an error or a warning; null: there is none.
   const SweptCase* smallest_failing() const;
-  /// Cases that another kernel ran than the one asked for.
+  /// Cases that another kernel ran than the requested one.
   std::int64_t count_of_others() const;
   /// As of one report: 1 findings, 4 not all could be checked, else 0.
   int exit_code() const;

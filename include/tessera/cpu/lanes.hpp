@@ -2,7 +2,7 @@
 // element of C is 16 chains of fused multiply-adds (double: 8), k modulo 16 each, added in one
 // tree. Vectors then run along K, where both operands are contiguous, and nothing is transposed.
 // The bits are the same on every machine, for any number of threads, alignment and batch. All other
-// products are one chain in order of k, whatever is asked.
+// products are one chain in order of k, whatever is requested.
 #pragma once
 
 #include <algorithm>

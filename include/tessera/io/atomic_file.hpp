@@ -1,7 +1,7 @@
 // Writing a file so that a reader sees the complete old or the complete new one, never a part. The
 // bytes go to a temporary in the same folder; commit() writes them through to the disk and renames.
 // Everything else - an error, an exception, leaving the scope, a signal - leaves the old file as it
-// was and removes the temporary, unless it is asked to stay for a later process. Devices, pipes and
+// was and removes the temporary, unless it is to stay for a later process. Devices, pipes and
 // "-" (stdout) are written directly.
 #pragma once
 
@@ -27,7 +27,7 @@ enum class Unfinished {
 };
 
 /// Throws the errors that AtomicFile would throw for this path: an early check before long work.
-/// Leaves nothing behind.
+/// Leaves no file.
 void check_output(const std::string& path, Overwrite overwrite);
 
 /// How many other names (hard links) the file has. They keep the old content when this one is

@@ -18,7 +18,7 @@
 namespace tessera {
 
 namespace detail {
-/// Output number `part` of several without an epilogue, one behind another in memory.
+/// Output number `part` of several without an epilogue, one after another in memory.
 template <AnyTensor CTensor>
 TESSERA_HD constexpr Output<CTensor> part_of(Output<CTensor> out, index_t part) {
   const index_t size = valid<0>(out.c) * valid<1>(out.c);

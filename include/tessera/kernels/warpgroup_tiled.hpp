@@ -369,7 +369,7 @@ struct WarpgroupTiled {
   }
 };
 
-/// C = the sum of the parts of a split K, one (M,N) behind another, in their order.
+/// C = the sum of the parts of a split K, one (M,N) after another, in their order.
 struct SumParts {
   static constexpr const char* name = "sum_parts";
   static constexpr Dim3 block{256};

@@ -40,7 +40,7 @@ struct Product {
 ///
 /// Throws as make_problem() and make_plan() do, naming the product by its place; Error(argument)
 /// for another algorithm than auto or packed; Error(type) for i32, or where the types differ from
-/// those of the first. No C may overlap another, nor any A or B of the batch: pairs are told apart
+/// those of the first. No C may overlap another, nor any A or B of the batch: pairs are compared
 /// as make_problem() does. This takes count * log(count) steps where the matrices are disjoint or
 /// windows of one matrix; others are compared pair by pair.
 void matmul_batch(std::span<const Product> products, double alpha = 1, double beta = 0,

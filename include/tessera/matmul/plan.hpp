@@ -91,7 +91,7 @@ struct Plan {
                                 ///< threads; the sums of the parts of K
   ThreadOrder order = ThreadOrder::forward;
   std::uint64_t seed = 0;
-  Arithmetic arithmetic = Arithmetic::chain;  ///< chain or lanes, as asked for
+  Arithmetic arithmetic = Arithmetic::chain;  ///< chain or lanes, as requested
   std::string reason;                         ///< why this algorithm
   std::vector<Rejected> rejected;             ///< and why not the others
   int parts = 1;                              ///< of K, whose sums are added in their order
@@ -102,7 +102,7 @@ struct Plan {
 /// with the reason.
 Plan make_plan(const Problem& problem, const Options& options = {});
 
-/// Does the order `lanes` apply: asked for, of f32 or f64, and a product in dot form? What applies
+/// Does the order `lanes` apply: requested, of f32 or f64, and a product in dot form? What applies
 /// to a product applies to parts of its rows and columns, but not the other way round.
 bool sums_in_lanes(const Plan& plan);
 /// "chain" or "lanes"; throws Error(argument) for anything else.

@@ -130,14 +130,14 @@ struct TESSERA_CHECKED_SYMBOL WarpgroupUnit {
     std::uint32_t unset;  ///< 0 where the sums have values, also of `{}`; else as memory was
     Acc (&operator[](At at))[values] {
       unset = 0;
-      tell(of[at.slab], sizeof of[at.slab], at.here);
+      record(of[at.slab], sizeof of[at.slab], at.here);
       return of[at.slab];
     }
     const Acc (&operator[](At at) const)[values] {
-      tell(of[at.slab], sizeof of[at.slab], at.here);
+      record(of[at.slab], sizeof of[at.slab], at.here);
       return of[at.slab];
     }
-    static void tell(const Acc* first, std::size_t bytes, Here here) {
+    static void record(const Acc* first, std::size_t bytes, Here here) {
       if (detail::async_observer != nullptr)
         detail::async_observer->touches_sums(first, bytes, here);
     }
@@ -153,13 +153,13 @@ struct TESSERA_CHECKED_SYMBOL WarpgroupUnit {
     Slabs value;
     Fragment() = default;
     Fragment(const Fragment& other, Here here = Here::current()) : value(other.value) {
-      Slabs::tell(other.value.of[0], sizeof other.value.of, here);
+      Slabs::record(other.value.of[0], sizeof other.value.of, here);
     }
     /// An operator has no default arguments to capture its caller's location: reports name this
     /// line.
     Fragment& operator=(const Fragment& other) {
-      Slabs::tell(other.value.of[0], sizeof value.of, Here::current());
-      Slabs::tell(value.of[0], sizeof value.of, Here::current());
+      Slabs::record(other.value.of[0], sizeof value.of, Here::current());
+      Slabs::record(value.of[0], sizeof value.of, Here::current());
       value = other.value;
       return *this;
     }

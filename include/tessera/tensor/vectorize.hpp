@@ -1,10 +1,10 @@
 // vectorize<1, 4>(t): the same elements, four at a time. An (M,N) tensor becomes an (M,N/4) tensor
 // whose elements are Vec<T, 4>. Where the lanes are contiguous they are read and written with one
 // access of up to 16 bytes; then the first lane of every vector must be aligned to it on a GPU
-// (can_vectorize() tells); the CPU takes any alignment. Otherwise lane by lane.
+// (see can_vectorize()); the CPU takes any alignment. Otherwise lane by lane.
 //
-// Extents must be multiples of the width; can_vectorize() tells, and on the CPU a width that does
-// not fit throws. t(i, j) of the result is a proxy: write `Vec<float, 4> v = t(i, j)`.
+// Extents must be multiples of the width, as can_vectorize() checks, and on the CPU a width that
+// does not fit throws. t(i, j) of the result is a proxy: write `Vec<float, 4> v = t(i, j)`.
 #pragma once
 
 #include <cstdint>

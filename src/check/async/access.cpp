@@ -58,13 +58,13 @@ void AsyncRules::add_other(AgentCell& cell, const Doer& doer) {
 void AsyncRules::judge(int region, std::uint64_t offset, std::uint64_t bytes, const Doer& doer) {
   const bool writes = doer.trace.how == Access::store;
   std::uint64_t nothing = 0;  // bytes that were never written
-  int told = -1;              // the agent of the last finding of this access
+  int reported = -1;          // the position of the last finding of this access
   shadows_[static_cast<std::size_t>(region)].for_each(
       offset, bytes, [&](std::uint64_t at, AgentCell& cell) {
         Doer mine = doer;
-        if (cell.write.any()) meet(region, at, cell.write, cell, doer, told);
+        if (cell.write.any()) meet(region, at, cell.write, cell, doer, reported);
         else mine.trace.of_nothing = !writes;
-        for (const Trace& each : cell.others) meet(region, at, each, cell, doer, told);
+        for (const Trace& each : cell.others) meet(region, at, each, cell, doer, reported);
         if (!writes) {
           if (mine.trace.of_nothing && nothing++ == 0 && region == kSharedRegion)
             nothing_.push_back({mine.trace, at, last_wait_of(mine.trace)});
@@ -78,12 +78,12 @@ void AsyncRules::judge(int region, std::uint64_t offset, std::uint64_t bytes, co
 }
 
 void AsyncRules::meet(int region, std::uint64_t offset, const Trace& earlier, AgentCell& cell,
-                      const Doer& doer, int& told) {
+                      const Doer& doer, int& reported) {
   if (cell.is_reported || !conflict(earlier.how, doer.trace.how)) return;
   const bool is_conflict = !is_ordered(earlier, doer) || is_of_copy_to_come(earlier, doer);
   if (!is_conflict && !lacks_fence(region, earlier, doer)) return;
   cell.is_reported = true;
-  if (std::exchange(told, earlier.site) == earlier.site) return;
+  if (std::exchange(reported, earlier.site) == earlier.site) return;
   if (is_conflict) report_conflict(region, offset, earlier, doer);
   else report_missing_fence(region, offset, earlier, doer);
 }
@@ -222,7 +222,7 @@ void AsyncRules::take_copy(AsyncRules& by, int thread, int number, const BulkMov
   count_bytes(by, thread, number, move.shared, static_cast<std::int64_t>(bytes));
   g.copied_phase = g.phases, g.copied_to = move.shared;
   g.bytes -= static_cast<std::int64_t>(bytes);
-  // The copying block has told it its tile.
+  // The copying block has passed its tile on.
   if (const auto* tile = &by == this ? nullptr : by.recorder_.tile_at(move.shared))
     recorder_.shared_tile(tile->base, *tile->info);
   Trace trace = by.trace_of(thread, Access::store, here);

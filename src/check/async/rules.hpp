@@ -268,7 +268,7 @@ class AsyncRules final : public AsyncObserver {
   void judge(int region, std::uint64_t offset, std::uint64_t bytes, const Doer& doer);
   /// Reports an earlier access of the cell that is not ordered before this one, or lacks a fence.
   void meet(int region, std::uint64_t offset, const Trace& earlier, AgentCell& cell,
-            const Doer& doer, int& told);
+            const Doer& doer, int& reported);
   bool is_ordered(const Trace& earlier, const Doer& doer) const;
   /// Is it an ordinary write that a bulk operation meets, with no fence in between?
   bool lacks_fence(int region, const Trace& earlier, const Doer& doer) const;

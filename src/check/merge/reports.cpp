@@ -26,9 +26,9 @@ void add_finding(Report& all, Finding finding) {
                                   [&](const Finding& each) { return is_same(each, finding); });
   if (known == all.findings.end()) {
     ++count_of(all.summary, finding.severity);
-    const auto behind = std::find_if(all.findings.begin(), all.findings.end(),
+    const auto milder = std::find_if(all.findings.begin(), all.findings.end(),
                                      [&](const auto& f) { return f.severity < finding.severity; });
-    all.findings.insert(behind, std::move(finding));
+    all.findings.insert(milder, std::move(finding));
     return;
   }
   const std::int64_t count = known->count + finding.count;

@@ -222,7 +222,7 @@ void BlockRecorder::cover(int number, EventKind kind, int bytes, std::uint64_t a
   const std::uint8_t how = reads                       ? Touches::kRead
                            : kind == EventKind::atomic ? Touches::kUpdated
                                                        : Touches::kWritten;
-  const auto behind = static_cast<std::uint64_t>(bytes) - 1;
+  const auto to_last = static_cast<std::uint64_t>(bytes) - 1;
   const int shift = std::has_single_bit(element) ? std::countr_zero(element) : -1;
   const auto number_of = [&](std::uint64_t offset) {
     return shift >= 0 ? offset >> shift : offset / element;
@@ -232,7 +232,7 @@ void BlockRecorder::cover(int number, EventKind kind, int bytes, std::uint64_t a
     const std::uint64_t offset = offset_[std::countr_zero(rest)];
     // another lane has read it already
     if (reads && std::exchange(before, offset) == offset) continue;
-    for (std::uint64_t at = number_of(offset); at <= number_of(offset + behind); ++at)
+    for (std::uint64_t at = number_of(offset); at <= number_of(offset + to_last); ++at)
       touches.add(at, how);
   }
 }

@@ -24,26 +24,26 @@ int WarpOrder::node_of(AccessPoint& point) {
   point.order_node = static_cast<int>(used_);
   if (used_ == nodes_.size()) nodes_.emplace_back();
   Node& node = nodes_[used_++];
-  node.before.clear(), node.behind.clear();
+  node.before.clear(), node.after.clear();
   node.events = 0, node.rank = node.join = -1;
   return point.order_node;
 }
 
 void WarpOrder::add_edge(int from, int to) {
-  auto& behind = nodes_[static_cast<std::size_t>(from)].behind;
-  if (std::find(behind.begin(), behind.end(), to) != behind.end()) return;
-  behind.push_back(to);
+  auto& after = nodes_[static_cast<std::size_t>(from)].after;
+  if (std::find(after.begin(), after.end(), to) != after.end()) return;
+  after.push_back(to);
   nodes_[static_cast<std::size_t>(to)].before.push_back(from);
 }
 
 void WarpOrder::follow(const Heads& heads, int lane) {
   std::uint64_t* rest = &rests_[static_cast<std::size_t>(lane) * (EventLog::kRoom + 1)];
   *rest = 0;
-  int behind = -1;
+  int after = -1;
   for (const Event* event = heads.end[lane]; event-- != heads.next[lane];) {
     const int here = node_of(*event->point);
-    if (behind >= 0) add_edge(here, behind);
-    behind = here;
+    if (after >= 0) add_edge(here, after);
+    after = here;
     ++nodes_[static_cast<std::size_t>(here)].events;
     rest[1] = rest[0] * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(here);
     ++rest;
@@ -106,7 +106,7 @@ void WarpOrder::find_joins() {
     for (std::size_t i = 1; i < ranked_.size(); ++i) {
       Node& node = nodes_[static_cast<std::size_t>(ranked_[i])];
       int join = -1;
-      for (const int to : node.behind) {
+      for (const int to : node.after) {
         const Node& next = nodes_[static_cast<std::size_t>(to)];
         if (next.join >= 0) join = join < 0 ? next.rank : meeting(join, next.rank);
       }

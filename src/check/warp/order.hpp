@@ -32,7 +32,7 @@ class WarpOrder {
  private:
   static constexpr int kEnd = 0;  ///< the node where all lanes meet
   struct Node {
-    std::vector<int> before, behind;
+    std::vector<int> before, after;
     int events = 0;  ///< of all lanes
     int rank = -1;   ///< its index in `ranked_`; -1: no known path leads to the end
     int join = -1;   ///< rank of the first node that all paths from here lead to

@@ -73,12 +73,12 @@ bool npz_holds(const Input& input, const std::string& member) {
   return find_entry(entries_of(input, read_zip_directory(input)), member) != nullptr;
 }
 
-Array read_npz(const Input& input, const std::string& asked, std::optional<DType> untyped) {
+Array read_npz(const Input& input, const std::string& requested, std::optional<DType> untyped) {
   const ZipDirectory directory = read_zip_directory(input);
   const auto entries = entries_of(input, directory);
-  const Entry* entry = find_entry(entries, asked);
+  const Entry* entry = find_entry(entries, requested);
   const std::string name =
-      entry != nullptr ? asked : choose_member(names_of(entries), asked, input.path);
+      entry != nullptr ? requested : choose_member(names_of(entries), requested, input.path);
   if (entry == nullptr) entry = find_entry(entries, name);
   ZipReader member(input, directory.members[entry->index], cat(input.path, ":", name));
 

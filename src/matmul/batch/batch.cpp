@@ -130,10 +130,10 @@ std::vector<Problem> detail::check_products(std::string_view call,
 }
 
 void matmul_strided(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, index_t count,
-                    const BatchSteps& asked, double alpha, double beta, const Options& options,
+                    const BatchSteps& requested, double alpha, double beta, const Options& options,
                     const Epilogue& epilogue, const void* bias) {
-  const auto [p, steps] =
-      detail::check_strided("matmul_strided", {A, B, C}, count, asked, alpha, beta, epilogue, bias);
+  const auto [p, steps] = detail::check_strided("matmul_strided", {A, B, C}, count, requested,
+                                                alpha, beta, epilogue, bias);
   const Plan plan = plan_batch("matmul_strided", p, options);
   detail::run_reported(cat("matmul_strided count=", count), plan, [&, p = p, steps = steps] {
     if (p.M == 0 || p.N == 0) return;

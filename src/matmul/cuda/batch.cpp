@@ -70,11 +70,12 @@ BatchPlan plan_together(std::span<const GroupedProduct> products, const Options&
       out.plan.reason = cat("a launch for each product: ", why, "; ", out.plan.reason);
   } else {
     const int known = abilities(device.number()).multiprocessors;
-    Options asked = options;
-    asked.algorithm = "warpgroup";
-    if (asked.tile == TileShape{})
-      asked.tile = fastest_group_tile(problems, known > 0 ? known : kHopperMultiprocessors).tile;
-    out.plan = make_plan(problems.front(), asked);
+    Options requested = options;
+    requested.algorithm = "warpgroup";
+    if (requested.tile == TileShape{})
+      requested.tile =
+          fastest_group_tile(problems, known > 0 ? known : kHopperMultiprocessors).tile;
+    out.plan = make_plan(problems.front(), requested);
     const auto tiles = group_tiles(first.in);
     if (std::find(tiles.begin(), tiles.end(), out.plan.tile) == tiles.end())
       throw Error(Category::argument,
@@ -135,12 +136,12 @@ Plan matmul_batch(std::span<const Product> products, const Stream& stream, doubl
 }
 
 Plan matmul_strided(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, index_t count,
-                    const BatchSteps& asked, const Stream& stream, double alpha, double beta,
+                    const BatchSteps& requested, const Stream& stream, double alpha, double beta,
                     const Options& options, const Epilogue& epilogue, const void* bias) {
   constexpr std::string_view call = "matmul_strided";
   const Product first{A, B, C};
   const auto [p, steps] =
-      tessera::detail::check_strided(call, first, count, asked, alpha, beta, epilogue, bias);
+      tessera::detail::check_strided(call, first, count, requested, alpha, beta, epilogue, bias);
   tessera::detail::check_problem(p);
   const OnDevice on(stream.device());
   std::vector<GroupedProduct> all;

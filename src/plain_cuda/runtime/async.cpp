@@ -33,7 +33,7 @@ bool is_on_stack(const void* at) {
 }
 
 /// Records an access; throws Abandon if it is impossible.
-void tell(bool writes, const void* at, std::size_t bytes, std::uint64_t bits, Here here) {
+void record(bool writes, const void* at, std::size_t bytes, std::uint64_t bits, Here here) {
   auto* const recorder = tessera::detail::recorder;
   if (recorder == nullptr || is_on_stack(at)) return;
   settle();
@@ -68,11 +68,11 @@ std::uint64_t bits_at(const void* from, std::size_t bytes) {
 }  // namespace
 
 void load_told(void* to, const void* at, std::size_t bytes, Here here) {
-  tell(false, at, bytes, 0, here);
+  record(false, at, bytes, 0, here);
   std::memcpy(to, at, bytes);
 }
 void store_told(void* at, const void* from, std::size_t bytes, Here here) {
-  tell(true, at, bytes, bits_at(from, bytes), here);
+  record(true, at, bytes, bits_at(from, bytes), here);
   std::memcpy(at, from, bytes);
 }
 
@@ -91,8 +91,8 @@ void copy_async(void* to, const void* from, std::size_t bytes, std::size_t from_
   settle();
   {
     const Asynchronously copies;
-    if (from_bytes > 0) tell(false, from, from_bytes, 0, here_of(place));
-    tell(true, to, bytes, from_bytes > 0 ? bits_at(from, from_bytes) : 0, here_of(place));
+    if (from_bytes > 0) record(false, from, from_bytes, 0, here_of(place));
+    record(true, to, bytes, from_bytes > 0 ? bits_at(from, from_bytes) : 0, here_of(place));
   }
   std::memcpy(to, from, from_bytes);
   std::memset(static_cast<std::byte*>(to) + from_bytes, 0, bytes - from_bytes);
@@ -211,11 +211,11 @@ void grid_barrier(Place place) {
   ThreadContext& mine = me("grid.sync()", place);
   const dim3 grid = mine.block.grid;
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
-  const std::int64_t asked = Program::get().options.blocks;
-  if (Program::get().is_checked && asked > 0 && static_cast<std::uint64_t>(asked) < blocks)
+  const std::int64_t requested = Program::get().options.blocks;
+  if (Program::get().is_checked && requested > 0 && static_cast<std::uint64_t>(requested) < blocks)
     throw Error(Category::unavailable,
                 cat(place.file, ":", place.line, ": grid.sync() waits for all ", blocks, " blocks"),
-                {}, cat("a check of ", asked), "leave out --blocks");
+                {}, cat("a check of ", requested), "leave out --blocks");
   const dim3 block = mine.block.block;
   const std::uint64_t threads = blocks * block.x * block.y * block.z;
   if (blocks > 1 && threads > std::uint64_t{tessera::detail::kMostThreadsTogether})

@@ -104,9 +104,9 @@ void DeviceHeap::free(void* at, const Place& place) {
 check::detail::Elsewhere DeviceHeap::judge(std::uint64_t address) {
   using What = check::detail::Elsewhere::What;
   const std::lock_guard lock(mutex_);
-  const auto behind = blocks_.upper_bound(address);
-  if (behind == blocks_.begin()) return {};
-  const auto& [begin, block] = *std::prev(behind);
+  const auto after = blocks_.upper_bound(address);
+  if (after == blocks_.begin()) return {};
+  const auto& [begin, block] = *std::prev(after);
   const std::string what =
       cat("the ", block.bytes, " bytes that ", place_text(block.place), " allocates");
   if (address >= begin + block.bytes)
@@ -170,9 +170,9 @@ std::uint64_t end_on_host(std::uint64_t address) {
   {
     HostBlocks& blocks = HostBlocks::all();
     const std::lock_guard lock(blocks.mutex);
-    const auto behind = blocks.ends.upper_bound(address);
-    if (behind != blocks.ends.begin() && address < std::prev(behind)->second)
-      return std::prev(behind)->second;
+    const auto after = blocks.ends.upper_bound(address);
+    if (after != blocks.ends.begin() && address < std::prev(after)->second)
+      return std::prev(after)->second;
   }
   for (const Variable& each : variables()) {
     if (!each.is_shared && address - each.address < each.bytes) return each.address + each.bytes;

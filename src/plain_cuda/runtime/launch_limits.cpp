@@ -76,7 +76,7 @@ bool require_possible(const char* kernel, const LaunchBounds& bounds, const Plac
         cat(shared_bytes, " bytes of dynamic shared memory; ",
             shared_bytes > static_cast<std::size_t>(device().smem_per_block_bytes)
                 ? cat(device().full_name, " gives a block at most ", device().smem_per_block_bytes)
-                : cat("more than ", allowed_shared, " are to be asked for")),
+                : cat("more than ", allowed_shared, " are to be requested")),
         "call cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, "
         "bytes) before the launch");
   return true;

@@ -86,8 +86,8 @@ void DeviceMemory::free(Allocation& allocation, Here here) {
 }
 
 bool DeviceMemory::add_host(std::uint64_t begin, std::size_t bytes, Here here) {
-  const auto behind = allocations_.lower_bound(begin + bytes);
-  if (behind != allocations_.begin() && std::prev(behind)->second.end() > begin) return false;
+  const auto after = allocations_.lower_bound(begin + bytes);
+  if (after != allocations_.begin() && std::prev(after)->second.end() > begin) return false;
   Allocation& added = allocations_[begin];
   added.begin = begin;
   added.bytes = bytes;
@@ -107,15 +107,15 @@ bool DeviceMemory::drop_host(std::uint64_t begin) {
 }
 
 Allocation* DeviceMemory::find(std::uint64_t address) {
-  auto behind = allocations_.upper_bound(address);
-  if (behind == allocations_.begin()) return nullptr;
-  Allocation& found = std::prev(behind)->second;
+  auto after = allocations_.upper_bound(address);
+  if (after == allocations_.begin()) return nullptr;
+  Allocation& found = std::prev(after)->second;
   return address < found.end() || (found.bytes == 0 && address == found.begin) ? &found : nullptr;
 }
 
 const Allocation* DeviceMemory::before(std::uint64_t address) {
-  const auto behind = allocations_.upper_bound(address);
-  return behind == allocations_.begin() ? nullptr : &std::prev(behind)->second;
+  const auto after = allocations_.upper_bound(address);
+  return after == allocations_.begin() ? nullptr : &std::prev(after)->second;
 }
 
 bool DeviceMemory::is_backed(const void* address) {

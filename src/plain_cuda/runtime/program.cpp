@@ -31,7 +31,7 @@ extern "C" int __real_main(int argc, char** argv, char** environment);
 extern "C" char** environ;
 extern "C" int tessera_warp_size;  // what programs call warpSize
 /// The text of --launch, if a program was generated from it.
-extern "C" [[gnu::weak]] const char tessera_asked_launch[];
+extern "C" [[gnu::weak]] const char tessera_requested_launch[];
 /// Not null: the program was built to run unchecked.
 extern "C" [[gnu::weak]] const char tessera_runs_unchecked;
 
@@ -181,7 +181,7 @@ check::Report run_launch(const check::Options& options, const check::ProductProb
   Program::get().problem = problem;
   Program::get().is_asked = true;
   check::Report report = run_main(options);
-  report.problem = tessera_asked_launch;
+  report.problem = tessera_requested_launch;
   for (check::Finding& each : report.findings) {  // the words of --launch are no file
     for (check::Location* const at : {&each.location, &each.other})
       if (at->file == "--launch") *at = {};
@@ -367,7 +367,7 @@ extern "C" int __wrap_main(int argc, char** argv) {
   main.argv = own < argc ? argv + own : argv;
   main.argv[0] = argv[0];
   const int code = tessera::check::file_main(
-      own, argv, run_main, nullptr, tessera_asked_launch != nullptr ? run_launch : nullptr);
+      own, argv, run_main, nullptr, tessera_requested_launch != nullptr ? run_launch : nullptr);
   std::fflush(nullptr);
   _exit(code);  // the program's remaining work and objects are abandoned
 }

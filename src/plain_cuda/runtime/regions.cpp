@@ -37,9 +37,9 @@ std::map<std::uint64_t, unsigned>& permissions() {
 
 /// The last one that begins at the address or before it, if it contains it.
 Region* find_region(std::uint64_t address) {
-  const auto behind = regions().upper_bound(address);
-  if (behind == regions().begin()) return nullptr;
-  Region& found = std::prev(behind)->second;
+  const auto after = regions().upper_bound(address);
+  if (after == regions().begin()) return nullptr;
+  Region& found = std::prev(after)->second;
   return address - found.begin < found.bytes ? &found : nullptr;
 }
 

@@ -1,5 +1,5 @@
 // The order of work on streams, and what the host has waited for. Work runs in the order of the
-// calls; vector clocks tell what a device could do concurrently, and such work must access disjoint
+// calls; vector clocks show what a device could do concurrently, and such work must access disjoint
 // memory (CUDA C++ Programming Guide, "Streams" and "Default Stream"). Private to the run-time.
 #pragma once
 

@@ -26,8 +26,8 @@ std::map<std::uint64_t, std::uint64_t>& symbols() {
 }  // namespace
 
 bool is_symbol(const void* at) {
-  const auto behind = symbols().upper_bound(number(at));
-  return behind != symbols().begin() && number(at) < std::prev(behind)->second;
+  const auto after = symbols().upper_bound(number(at));
+  return after != symbols().begin() && number(at) < std::prev(after)->second;
 }
 
 void note_symbol(const void* first, std::size_t bytes) {

@@ -61,14 +61,15 @@ std::string BlockScheduler::State::thread_text(int thread) const {
   return to_string(position_of(thread, task.block_dim));
 }
 
-void BlockScheduler::State::tell(BlockFault told, const Error& error) const {
+void BlockScheduler::State::report_to_observer(BlockFault fault, const Error& error) const {
   std::string text = error.problem();
-  for (const std::string& prefix : {kernel_and_block(), cat(", thread ", thread_text(told.thread))})
+  for (const std::string& prefix :
+       {kernel_and_block(), cat(", thread ", thread_text(fault.thread))})
     if (text.starts_with(prefix)) text.erase(0, prefix.size());
   text.erase(0, text.find_first_not_of(",: "));
-  told.text = Error(error.category(), text, error.expected(), error.got()).what();
-  told.advice = error.advice();
-  task.observer->fails(told);
+  fault.text = Error(error.category(), text, error.expected(), error.got()).what();
+  fault.advice = error.advice();
+  task.observer->fails(fault);
 }
 
 namespace {

@@ -140,12 +140,12 @@ unsigned BlockScheduler::times_met(int id) const {
 
 bool BlockScheduler::State::have_come(int thread) const {
   const auto mine = static_cast<std::size_t>(thread);
-  const Collective& asked = *collective[mine];
+  const Collective& requested = *collective[mine];
   const int first = thread >> warp_shift << warp_shift;
-  for (std::uint64_t rest = asked.mask; rest != 0; rest &= rest - 1) {
+  for (std::uint64_t rest = requested.mask; rest != 0; rest &= rest - 1) {
     const auto i = static_cast<std::size_t>(first + std::countr_zero(rest));
-    if (run[i] == Run::finished && asked.ended_count_as_come) continue;
-    if (run[i] != Run::at_collective || collective[i]->mask != asked.mask ||
+    if (run[i] == Run::finished && requested.ended_count_as_come) continue;
+    if (run[i] != Run::at_collective || collective[i]->mask != requested.mask ||
         !detail::identical(*wait[i], wait[mine]->name, wait[mine]->where))
       return false;
   }
@@ -154,12 +154,12 @@ bool BlockScheduler::State::have_come(int thread) const {
 
 void BlockScheduler::State::exchange_values(int thread) {
   const int warp = thread >> warp_shift, first = warp << warp_shift;
-  const Collective& asked = *collective[static_cast<std::size_t>(thread)];
+  const Collective& requested = *collective[static_cast<std::size_t>(thread)];
   const Wait& waits = *wait[static_cast<std::size_t>(thread)];
-  std::byte values[64][sizeof asked.value];
+  std::byte values[64][sizeof requested.value];
   std::uint64_t votes = 0, came = 0;
   std::vector<int> met;
-  for (std::uint64_t rest = asked.mask; rest != 0; rest &= rest - 1) {
+  for (std::uint64_t rest = requested.mask; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     if (run[static_cast<std::size_t>(first + lane)] != Run::at_collective) continue;
     const Collective& theirs = *collective[static_cast<std::size_t>(first + lane)];
@@ -175,8 +175,8 @@ void BlockScheduler::State::exchange_values(int thread) {
         theirs.source >= 0 && theirs.source < task.warp_size && (came >> theirs.source & 1) != 0;
     if (theirs.has_value) std::memcpy(theirs.value, values[theirs.source], sizeof theirs.value);
   }
-  if (task.observer != nullptr && came != asked.mask)
-    task.observer->met_without(met, asked.mask & ~came, waits.where);
+  if (task.observer != nullptr && came != requested.mask)
+    task.observer->met_without(met, requested.mask & ~came, waits.where);
   if (task.observer != nullptr) task.observer->group_met(met, waits.name, false, waits.where);
   release(met);
 }

@@ -366,13 +366,14 @@ struct BlockScheduler::State {
     try {
       const Error error = make();
       failure = std::make_exception_ptr(error);
-      if (task.observer != nullptr) tell(std::move(fault), error);
+      if (task.observer != nullptr) report_to_observer(std::move(fault), error);
     } catch (const std::bad_alloc&) {
       failure = std::current_exception();
     }
   }
-  /// Tells the observer, in the words of the Error less the names of kernel, block and thread.
-  void tell(BlockFault fault, const Error& error) const;
+  /// Reports it to the observer, in the words of the Error less the names of kernel, block and
+  /// thread.
+  void report_to_observer(BlockFault fault, const Error& error) const;
   /// Ends the block with the exception that is being handled, if the kernel threw it.
   void fail_with_current(int thread, const char* where);
   /// Unwinds every waiting thread, and drops those that have not started.

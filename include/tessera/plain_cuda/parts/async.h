@@ -40,7 +40,7 @@ const std::byte* exchange(const void* mine, std::size_t bytes, const char* verb,
 /// The `bytes` (16 at most) at `value` become those of the thread of this rank in the tile, which
 /// has `threads` threads, whole warps.
 void exchange_in_tile(void* value, std::size_t bytes, int threads, int rank, Place place);
-/// Accesses that a call of the program makes, told with the call's place.
+/// Accesses that a call of the program makes, recorded with the call's place.
 void load_operand(Place place, void* to, const void* at, std::size_t bytes);
 void store_result(Place place, void* to, const void* value, std::size_t bytes);
 /// The lane's share of a matrix instruction's operations.

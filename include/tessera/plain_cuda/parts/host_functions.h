@@ -1,5 +1,5 @@
 // Functions of the C library that the run-time replaces, in the program's own files: what they
-// copy is told to the checker, what they allocate in kernels is the device's, and exit() leaves a
+// copy is recorded, what they allocate in kernels is the device's, and exit() leaves a
 // report. Before any header that declares them.
 #pragma once
 
@@ -22,7 +22,7 @@ void* memset(void* at, int value, std::size_t bytes) noexcept __asm__("tessera_c
 }
 
 // nvcc takes C++17 by default, and so programs have a lerp() of their own, which that of C++20 in
-// the global namespace would hide. A template in std comes behind theirs in overload resolution.
+// the global namespace would hide. A template in std comes after theirs in overload resolution.
 #define lerp tessera_lerp
 #include <math.h>
 #undef lerp

@@ -27,7 +27,7 @@ struct NarrowFormat {
 };
 inline constexpr NarrowFormat kHalf{5, 10}, kBfloat16{8, 7}, kE4m3{4, 3, true}, kE5m2{5, 2};
 
-/// Formats are passed by value: reads of a constant in memory would be told to the checker.
+/// Formats are passed by value: reads of a constant in memory would be recorded by the checker.
 ///
 /// Beyond the largest number: infinity or, with `saturates` or without infinity, the largest.
 constexpr std::uint32_t narrow_bits(NarrowFormat f, double value,

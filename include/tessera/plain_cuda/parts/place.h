@@ -9,7 +9,7 @@
 #include <source_location>
 #endif
 
-/// Of functions that the checker must not see: what they do is told by what they call.
+/// Of functions that the checker must not see: what they do is recorded by what they call.
 #define TESSERA_UNSEEN __attribute__((no_sanitize("thread")))
 /// Of functions that read or write what a program gives by address: their accesses stand at the
 /// line of the call, which only inlined code knows.
@@ -18,7 +18,7 @@
 namespace tessera::plain_cuda {
 
 /// The column in what a std::source_location leads to. Where nothing is optimised that is a
-/// variable, and the class's own functions would tell the checker of reading it.
+/// variable, and the class's own functions would record a read of it.
 TESSERA_UNSEEN inline int column_of(const void* location) noexcept {
   struct Contents {
     const char *file, *function;

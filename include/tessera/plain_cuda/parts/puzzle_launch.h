@@ -6,12 +6,12 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "asked_launch.h"
+#include "requested_launch.h"
 
 namespace tessera::plain_cuda {
 
 /// NAME ROWS COLS START; ROWS is 0 for a vector.
-inline AskedArrayOf<float> puzzle_array(char** words) {
+inline RequestedArrayOf<float> puzzle_array(char** words) {
   const long long rows = std::atoll(words[1]), cols = std::atoll(words[2]);
   if (rows == 0) return {words[0], "f32", {cols}, words[3], false};
   return {words[0], "f32", {rows, cols}, words[3], false};
@@ -27,7 +27,7 @@ template <class... T>
 inline constexpr int kPuzzleArrays = (0 + ... + (std::is_pointer_v<T> ? 1 : 0));
 
 template <class T>
-T puzzle_argument(AskedArrayOf<float>* arrays, char** numbers, int index, int count) {
+T puzzle_argument(RequestedArrayOf<float>* arrays, char** numbers, int index, int count) {
   if constexpr (std::is_pointer_v<T>) return static_cast<T>(arrays[index]);
   else return static_cast<T>(std::atoi(numbers[index - count]));
 }
@@ -36,11 +36,11 @@ template <class... T, std::size_t... I, std::size_t... A>
 void launch_puzzle_with(void (*kernel)(T...), char** words, std::index_sequence<I...>,
                         std::index_sequence<A...>) {
   constexpr int count = kPuzzleArrays<T...>;
-  AskedArrayOf<float> arrays[] = {puzzle_array(words + 6 + 4 * A)...};
+  RequestedArrayOf<float> arrays[] = {puzzle_array(words + 6 + 4 * A)...};
   char** const numbers = words + 6 + 4 * count;
   kernel<<<puzzle_extents(words), puzzle_extents(words + 3)>>>(
       puzzle_argument<T>(arrays, numbers, static_cast<int>(I), count)...);
-  end_asked_launch();
+  end_requested_launch();
 }
 
 /// `words`: three extents of the grid, three of the block, four words for each of the arrays, then

@@ -1,6 +1,6 @@
 // The arguments of `tessera check FILE.cu --launch 'kernel<<<grid, block>>>(A: f32[m,k], n: n)'`:
 // what src/plain_cuda/launch_source.hpp makes of these words uses them. Implemented in
-// src/plain_cuda/runtime/asked_launch.cpp.
+// src/plain_cuda/runtime/requested_launch.cpp.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,18 @@
 
 namespace tessera::plain_cuda {
 
-/// 'm', 'n' or 'k' of the shape that is asked for.
+/// 'm', 'n' or 'k' of the requested shape.
 int asked_extent(char which);
 
 /// An array of the device that lives until the program ends.
-class AskedArray {
+class RequestedArray {
  public:
   /// `type`: a name of tessera::DType; `start`: a word of launch_source.hpp, or null; `is_const`:
   /// an input, though the kernel may not say so.
-  AskedArray(const char* name, const char* type, std::initializer_list<long long> extents,
+  RequestedArray(const char* name, const char* type, std::initializer_list<long long> extents,
              const char* start, bool is_const);
-  AskedArray(const AskedArray&) = delete;
-  AskedArray& operator=(const AskedArray&) = delete;
+  RequestedArray(const RequestedArray&) = delete;
+  RequestedArray& operator=(const RequestedArray&) = delete;
 
  protected:
   std::size_t elements() const;
@@ -43,14 +43,14 @@ concept SameNumbers = std::is_integral_v<U> && std::is_integral_v<T> && sizeof(U
                        std::is_same_v<std::remove_cv_t<U>, char>);
 
 template <class T>
-class AskedArrayOf : AskedArray {
+class RequestedArrayOf : RequestedArray {
  public:
-  using AskedArray::AskedArray;
+  using RequestedArray::RequestedArray;
   /// Element i has the value value_of(i).
   template <class F>
-  AskedArrayOf(const char* name, const char* type, std::initializer_list<long long> extents,
+  RequestedArrayOf(const char* name, const char* type, std::initializer_list<long long> extents,
                const char* start, bool is_const, F value_of)
-      : AskedArray(name, type, extents, start, is_const) {
+      : RequestedArray(name, type, extents, start, is_const) {
     for (std::size_t i = 0; i < elements(); ++i) {
       const auto x = value_of(static_cast<long long>(i));
       T value;
@@ -74,9 +74,9 @@ inline bool is_empty_launch(dim3 grid, dim3 block, ...) {
   return grid.x * grid.y * grid.z * block.x * block.y * block.z == 0;
 }
 
-/// Is there launch number `round`? `tessera judge` asks for several, each with other numbers.
-bool begin_asked_launch(int round);
+/// Is there launch number `round`? `tessera judge` requests several, each with other numbers.
+bool begin_requested_launch(int round);
 /// The launch is over: were the inputs left alone, the outputs written?
-void end_asked_launch();
+void end_requested_launch();
 
 }  // namespace tessera::plain_cuda
