@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "commands.hpp"
-#include "compare_report.hpp"
 #include "device/device_names.hpp"
+#include "product/comparison_report.hpp"
 #include "shell/algorithm_options.hpp"
 #include "shell/device.hpp"
 #include "shell/json_text.hpp"
@@ -167,7 +167,8 @@ int run_compare(const shell::Context& context, const CompareRequest& request) {
   if (problem.beta != 0) product::fill(C0, data, random_bits(stream + 3, 0), options.threads);
   product::compare_all(context, candidates, A, B, C, C0, problem, options.threads);
 
-  const Comparison comparison{problem, data, request.order, devices, request.seed, options.threads};
+  const product::Comparison comparison{problem, data,         request.order,
+                                       devices, request.seed, options.threads};
   if (context.json) context.print(shell::json_text(to_json(comparison, candidates.results)));
   else context.print(to_table(context, comparison, candidates.results));
   context.flush();

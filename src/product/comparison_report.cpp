@@ -1,5 +1,5 @@
-// Forms of a comparison: see compare_report.hpp.
-#include "compare_report.hpp"
+// The forms of a comparison: see comparison_report.hpp.
+#include "comparison_report.hpp"
 
 #include <fmt/format.h>
 
@@ -11,20 +11,20 @@
 #include "shell/types.hpp"
 #include "shell/wrap.hpp"
 
-namespace tessera::cli {
+namespace tessera::product {
 
 namespace {
 
 using nlohmann::ordered_json;
 
-std::string_view name(product::Status status) {
+std::string_view status_name(Status status) {
   constexpr std::string_view names[] = {"ok", "out_of_bound", "different_bits", "failed",
                                         "unsupported"};
   return names[static_cast<int>(status)];
 }
 
-bool ran(const product::Compared& result) {
-  return result.status != product::Status::unsupported && result.status != product::Status::failed;
+bool ran(const Compared& result) {
+  return result.status != Status::unsupported && result.status != Status::failed;
 }
 
 shell::Types types_of(const Problem& problem) {
@@ -33,7 +33,7 @@ shell::Types types_of(const Problem& problem) {
 
 }  // namespace
 
-ordered_json to_json(const Comparison& comparison, const std::vector<product::Compared>& results) {
+ordered_json to_json(const Comparison& comparison, const std::vector<Compared>& results) {
   const Problem& problem = comparison.problem;
   ordered_json out = shell::json_object();
   out["problem"] = {{"m", problem.M},
@@ -53,7 +53,7 @@ ordered_json to_json(const Comparison& comparison, const std::vector<product::Co
     ordered_json row = shell::json_object();
     row["algorithm"] = result.algorithm->name;
     row["device"] = result.device;
-    row["status"] = name(result.status);
+    row["status"] = status_name(result.status);
     row["same_bits"] = has ? ordered_json(result.found.same_bits) : ordered_json();
     row["max_error_ratio"] =
         has ? shell::number_or_null(result.found.max_error_ratio) : ordered_json();
@@ -77,14 +77,14 @@ ordered_json to_json(const Comparison& comparison, const std::vector<product::Co
 
 namespace {
 
-shell::Ink ink_of(product::Status status) {
-  return status == product::Status::ok            ? shell::Ink::green
-         : status == product::Status::unsupported ? shell::Ink::dim
-                                                  : shell::Ink::red;
+shell::Ink ink_of(Status status) {
+  return status == Status::ok            ? shell::Ink::green
+         : status == Status::unsupported ? shell::Ink::dim
+                                         : shell::Ink::red;
 }
 
-std::string table_of_one(const shell::Context& context,
-                         const std::vector<product::Compared>& results, std::size_t columns) {
+std::string table_of_one(const shell::Context& context, const std::vector<Compared>& results,
+                         std::size_t columns) {
   shell::Table table({{"algorithm"},
                       {"tile", shell::Align::left, 3},
                       {"status"},
@@ -96,10 +96,10 @@ std::string table_of_one(const shell::Context& context,
   for (const auto& result : results) {
     const bool has = ran(result);
     table.add({std::string(result.algorithm->name),
-               result.status == product::Status::unsupported ? ""
-               : result.is_replaced                          ? "-"
-                                                             : to_string(result.tile),
-               context.paint(name(result.status), ink_of(result.status)),
+               result.status == Status::unsupported ? ""
+               : result.is_replaced                 ? "-"
+                                                    : to_string(result.tile),
+               context.paint(status_name(result.status), ink_of(result.status)),
                has ? (result.found.same_bits ? "yes" : "no") : "",
                has ? fmt::format("{:.3g}", result.found.max_error_ratio) : "",
                has ? shell::duration_text(result.seconds) : "",
@@ -110,17 +110,17 @@ std::string table_of_one(const shell::Context& context,
 }
 
 /// "1.2 ms =": the time, and whether the bits are those of the chain of multiply-adds.
-std::string cell_of(const shell::Context& context, const product::Compared& result) {
-  if (!ran(result)) return result.status == product::Status::unsupported ? "-" : "failed";
+std::string cell_of(const shell::Context& context, const Compared& result) {
+  if (!ran(result)) return result.status == Status::unsupported ? "-" : "failed";
   const std::string time = shell::duration_text(result.seconds);
-  const std::string bits = result.status != product::Status::ok ? std::string(name(result.status))
-                           : result.found.same_bits             ? "="
-                                                                : "~";
+  const std::string bits = result.status != Status::ok ? std::string(status_name(result.status))
+                           : result.found.same_bits    ? "="
+                                                       : "~";
   return cat(time, " ", context.paint(bits, ink_of(result.status)));
 }
 
 std::string table_of_devices(const shell::Context& context, const Comparison& comparison,
-                             const std::vector<product::Compared>& results, std::size_t columns) {
+                             const std::vector<Compared>& results, std::size_t columns) {
   std::vector<shell::Table::Column> head = {{"algorithm"}};
   for (const auto& device : comparison.devices) head.push_back({device, shell::Align::right});
   shell::Table table(head);
@@ -137,20 +137,20 @@ std::string table_of_devices(const shell::Context& context, const Comparison& co
 
 }  // namespace
 
-std::string who(const product::Compared& result) {
+std::string who(const Compared& result) {
   const bool is_elsewhere = !result.device.empty() && result.device != "cpu";
   return cat(result.algorithm->name, is_elsewhere ? " on " + result.device : "");
 }
 
 std::string to_table(const shell::Context& context, const Comparison& comparison,
-                     const std::vector<product::Compared>& results) {
+                     const std::vector<Compared>& results) {
   const Problem& problem = comparison.problem;
   const bool is_one = comparison.devices.size() == 1;
   std::string formula = problem.alpha == 1 ? "A * B" : cat(problem.alpha, " * A * B");
   if (problem.beta != 0) formula += cat(" + ", problem.beta, " * C0");
   std::string reasons;
   for (const auto& result : results) {
-    const bool is_elsewhere = !is_one && result.status == product::Status::unsupported;
+    const bool is_elsewhere = !is_one && result.status == Status::unsupported;
     if (result.reason.empty() || is_elsewhere) continue;
     // The reason of a refused plan already begins with the name.
     const bool named = result.reason.starts_with(result.algorithm->name);
@@ -170,4 +170,4 @@ std::string to_table(const shell::Context& context, const Comparison& comparison
              reasons.empty() ? "" : "\n", shell::wrapped(reasons, columns));
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::product

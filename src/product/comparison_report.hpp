@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "product/comparison.hpp"
+#include "comparison.hpp"
 #include "shell/context.hpp"
 
-namespace tessera::cli {
+namespace tessera::product {
 
 /// The compared product and its data.
 struct Comparison {
@@ -20,11 +20,10 @@ struct Comparison {
 };
 
 /// "tiled", "tiled on opencl:0"
-std::string who(const product::Compared& result);
-nlohmann::ordered_json to_json(const Comparison& comparison,
-                               const std::vector<product::Compared>& results);
+std::string who(const Compared& result);
+nlohmann::ordered_json to_json(const Comparison& comparison, const std::vector<Compared>& results);
 /// Of one device: a line for each algorithm; of several: their times and bits side by side.
 std::string to_table(const shell::Context& context, const Comparison& comparison,
-                     const std::vector<product::Compared>& results);
+                     const std::vector<Compared>& results);
 
-}  // namespace tessera::cli
+}  // namespace tessera::product
