@@ -11,7 +11,7 @@ def text(suffix=".md", folder="docs/"):
     """With links to `folder`; only pages, with this ending, where it is another one."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     summary = " ".join(readme.split("\n\n")[1].split())
-    rows = re.findall(r"^\| \[([\w.-]+)\]\(([\w.-]+)\) \| (.*) \|$", (ROOT / "docs/index.md").read_text(encoding="utf-8"), re.M)
+    rows = re.findall(r"^\* \[([\w.-]+)\]\(([\w.-]+)\): (.*)$", (ROOT / "docs/index.md").read_text(encoding="utf-8"), re.M)
     rows = [row for row in rows if suffix == ".md" or row[1].endswith(".md")]
     links = [f"- [{name}]({folder}{re.sub('[.]md$', suffix, target)}): {plain(about)}" for name, target, about in rows]
     return f"# Tessera\n\n> {summary}\n\n## Documents\n\n" + "\n".join(links) + "\n\n## Tools for programs\n\n" + TOOLS

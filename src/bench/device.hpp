@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "contestant.hpp"
-#include "tessera/matmul/tuning.hpp"
+#include "matmul/tuning.hpp"
 
 namespace tessera::bench {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "device.hpp"
+#include "matmul/tuning.hpp"
 #include "shell/context.hpp"
-#include "tessera/matmul/tuning.hpp"
 
 namespace tessera::bench {
 

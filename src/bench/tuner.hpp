@@ -9,7 +9,7 @@
 
 #include "device.hpp"
 #include "judge.hpp"
-#include "tessera/matmul/tuning.hpp"
+#include "matmul/tuning.hpp"
 
 namespace tessera::bench {
 

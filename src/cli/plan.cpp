@@ -1,6 +1,6 @@
 // `tessera plan A B --ranks 64 --memory 16GiB`: what a product needs that exceeds one memory or one
 // machine, before anything is computed. Reads only the headers of the files.
-#include "tessera/scale/plan.hpp"
+#include "scale/plan.hpp"
 
 #include <fmt/format.h>
 

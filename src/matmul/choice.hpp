@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tessera/device/devices.hpp"
-#include "tessera/matmul/tuning.hpp"
+#include "tuning.hpp"
 
 namespace tessera::detail {
 

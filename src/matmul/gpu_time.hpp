@@ -4,7 +4,7 @@
 // Private to src/matmul.
 #pragma once
 
-#include "tessera/matmul/tuning.hpp"
+#include "tuning.hpp"
 
 namespace tessera::detail {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "tessera/matmul/tuning.hpp"
+#include "tuning.hpp"
 
 namespace tessera::detail {
 

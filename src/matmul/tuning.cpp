@@ -1,5 +1,5 @@
 // See tuning.hpp; tuned.hpp has what make_plan() uses.
-#include "tessera/matmul/tuning.hpp"
+#include "tuning.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "scale/plan.hpp"
 #include "scale/transport.hpp"
-#include "tessera/scale/plan.hpp"
 
 namespace tessera::product {
 

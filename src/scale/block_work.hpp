@@ -5,8 +5,8 @@
 #include <functional>
 
 #include "io/matrix_file.hpp"
+#include "plan.hpp"
 #include "tessera/matmul/plan.hpp"
-#include "tessera/scale/plan.hpp"
 
 namespace tessera::scale {
 

@@ -1,5 +1,5 @@
 // The lower bounds: see bounds.hpp.
-#include "tessera/scale/bounds.hpp"
+#include "bounds.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "tessera/scale/plan.hpp"
+#include "plan.hpp"
 
 namespace tessera::scale {
 

@@ -1,17 +1,17 @@
 // The whole plan: boxes, the schedule of the largest of them, bytes, messages, memory and time.
-#include "tessera/scale/plan.hpp"
+#include "plan.hpp"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 
+#include "bounds.hpp"
 #include "boxes.hpp"
 #include "depth_unit.hpp"
 #include "real.hpp"
 #include "steps.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
-#include "tessera/scale/bounds.hpp"
 
 namespace tessera::scale {
 

@@ -6,12 +6,12 @@
 #include <optional>
 #include <tuple>
 
+#include "bounds.hpp"
 #include "depth_unit.hpp"
+#include "plan.hpp"
 #include "real.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
-#include "tessera/scale/bounds.hpp"
-#include "tessera/scale/plan.hpp"
 
 namespace tessera::scale {
 

@@ -7,7 +7,7 @@
 #include <compare>
 #include <vector>
 
-#include "tessera/scale/plan.hpp"
+#include "plan.hpp"
 
 namespace tessera::scale {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "tessera/scale/plan.hpp"
+#include "plan.hpp"
 
 namespace tessera::scale {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "cuda/abilities.hpp"
+#include "matmul/tuning.hpp"
 #include "support/refusal.hpp"
 #include "tessera/matmul/cuda.hpp"
 #include "tessera/matmul/matmul.hpp"
-#include "tessera/matmul/tuning.hpp"
 
 namespace tessera {
 namespace {

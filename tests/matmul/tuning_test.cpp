@@ -1,5 +1,5 @@
 // Tuning results as text and back, their products, and when a file is ignored.
-#include "tessera/matmul/tuning.hpp"
+#include "matmul/tuning.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

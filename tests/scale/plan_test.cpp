@@ -1,14 +1,14 @@
 // The plan of large products: boxes, schedules and bounds, without any data.
-#include "tessera/scale/plan.hpp"
+#include "scale/plan.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
 
+#include "scale/bounds.hpp"
 #include "scale/boxes.hpp"
 #include "tessera/core/error.hpp"
-#include "tessera/scale/bounds.hpp"
 
 namespace tessera::scale {
 namespace {

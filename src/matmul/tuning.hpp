@@ -1,6 +1,7 @@
 // Tuning results of one device: the fastest kernel and tile for single products, by shape and
 // element types. `tessera tune` writes them to a file; make_plan() reads the file of its device
-// once and uses it. A value that prints and can be parsed from its text.
+// once and uses it. A value that prints and can be parsed from its text. Private to src/matmul and
+// src/bench.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
-// Lower bounds of the words that a product moves. Pure formulas, with their sources.
+// Lower bounds of the words that a product moves. Pure formulas, with their sources. Private to
+// src/scale.
 #pragma once
 
-#include "tessera/scale/plan.hpp"
+#include "plan.hpp"
 
 namespace tessera::scale {
 

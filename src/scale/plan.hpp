@@ -2,7 +2,7 @@
 // box of multiply-adds, in which blocks and slices a rank works, and the memory, bytes, messages
 // and time of it, beside the lower bounds. Pure code: no file, no thread, no clock; `tessera plan`
 // prints it, and an out-of-core product runs it and nothing else. A is (M,K), B is (K,N), C is
-// (M,N).
+// (M,N). For src/scale, src/product and src/cli.
 #pragma once
 
 #include <array>
