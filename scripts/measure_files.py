@@ -130,7 +130,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--output", type=pathlib.Path)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--folder", help="where the files lie while they are measured; default: the system's")
+    parser.add_argument("--folder", help="where the files are during the measurement; default: the system's")
     parser.add_argument("file", nargs="?", type=pathlib.Path)
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()

@@ -62,9 +62,9 @@ def declarations(text):
         elif not bare or bare.startswith(SKIPPED) or indent > 2 or (private and indent):
             comment = []
         else:
-            behind = re.search(r"///< ?(.*)$", line)
+            trailing = re.search(r"///< ?(.*)$", line)
             head, end = head_of(lines, at)
-            said = " ".join(comment) or (behind[1] if behind else "")
+            said = " ".join(comment) or (trailing[1] if trailing else "")
             documented = said and not (indent == 0 and bare.startswith(("struct", "class")) and head.endswith(bare.rstrip(";")) and bare.endswith(";"))
             name = name_of(head)
             if name and "detail" not in name and (documented or is_type(head) and not bare.endswith(";")):

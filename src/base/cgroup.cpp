@@ -94,7 +94,7 @@ std::int64_t number_in(const std::string& text, const std::string& key = {}) {
   return end == begin ? -1 : value;
 }
 
-/// What one group still allows. Half of the figures would say that nothing is free.
+/// What one group still allows; no limit where not all figures can be read.
 std::int64_t memory_room_of(const std::string& folder, int version) {
   const std::string limit = version == 2 ? "/memory.max" : "/memory.limit_in_bytes";
   const std::string used = version == 2 ? "/memory.current" : "/memory.usage_in_bytes";

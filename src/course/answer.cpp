@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "follows.hpp"
+#include "consequences.hpp"
 #include "puzzle/limits.hpp"
 #include "shell/suggest.hpp"
 #include "tessera/core/text.hpp"

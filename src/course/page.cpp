@@ -6,7 +6,7 @@
 
 #include "answer.hpp"
 #include "base/markup.hpp"
-#include "follows.hpp"
+#include "consequences.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::course {

@@ -46,8 +46,8 @@ bool has_word(std::string_view text, std::string_view word);
 /// "row", "k + x" of "A(row, k + x)"; empty if the line has no such access, or several.
 std::vector<std::string> indices_of(const std::string& line, const std::string& tensor);
 
-/// The name by which lines of `source` use a tensor: "part" for "s.parts[0]", where
-/// "auto part = s.parts[stage]..." stands there; else its own.
+/// The name by which lines of `source` use a tensor: "part" for "s.parts[0]" after
+/// "auto part = s.parts[stage]..."; else its own.
 std::string called(const std::string& source, const std::string& tensor);
 
 }  // namespace tessera::course

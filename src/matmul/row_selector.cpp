@@ -189,7 +189,7 @@ class Row {
  private:
   static index_t most_candidates(index_t k) { return 2 * k + kTogether; }
 
-  /// Behind the candidates, memory for `count` more.
+  /// After the candidates, memory for `count` more.
   Entry* room_for(index_t count) {
     const auto needed = static_cast<std::size_t>(size_ + count);
     if (needed > kept_.size()) kept_.resize(std::max({needed, 2 * kept_.size(), kFirst}));

@@ -62,7 +62,7 @@ class Tokens {
 /// Does this { begin a namespace, or extern "C"?
 bool begins_namespace(const Tokens& tokens, std::size_t open);
 
-/// A word of C++ that may stand before an expression, and so names no function.
+/// A keyword of C++ that may precede an expression, and so names no function.
 bool is_keyword(std::string_view word);
 
 /// Splits `text`; `first` is the name of the file until a line marker names another.

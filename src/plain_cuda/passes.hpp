@@ -20,7 +20,7 @@ void note_returns(const Tokens& tokens, PlacedText& out);
 /// `atomicAdd(p, 1);`: no thread uses the result, so the order of these updates does not matter.
 void free_order(const Tokens& tokens, PlacedText& out);
 
-/// Names that are words of C++20 and not of C++17, nvcc's default: `int concept;`.
+/// Names that are keywords of C++20 and not of C++17, nvcc's default: `int concept;`.
 void rename_newer_words(const Tokens& tokens, PlacedText& out);
 
 constexpr void (*kPasses[])(const Tokens&, PlacedText&) = {name_templates, keep_types, note_returns,

@@ -1,4 +1,4 @@
-// Finds names that C++20 has made words of the language: see passes.hpp.
+// Finds names that C++20 has made keywords: see passes.hpp.
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -18,7 +18,8 @@ bool is_one_of(const Tokens& t, std::size_t i, const List& words) {
          std::find(std::begin(words), std::end(words), t.spelling(i)) != std::end(words);
 }
 
-/// `int concept = 3`, `typedef unsigned char char8_t;`: as a word of C++20 it never stands so.
+/// `int concept = 3`, `typedef unsigned char char8_t;`: as a keyword of C++20 it never occurs like
+/// this.
 bool is_declared(const Tokens& t, std::size_t i) {
   static constexpr std::string_view kTypes[] = {
       "auto", "bool",     "char",   "double", "float",  "int",  "long",  "short",

@@ -129,7 +129,7 @@ struct ScalePlan {
   Schedule schedule;  ///< of the rank with the largest part
 
   double sent = 0;               ///< bytes between ranks, all together
-  double sent_bound = 0;         ///< which no way of P ranks goes below
+  double sent_bound = 0;         ///< which no division among P ranks goes below
   double worst_received = 0;     ///< bytes that the busiest rank receives
   double worst_moved = 0;        ///< half of the bytes that the busiest rank sends and receives
   index_t messages = 0;          ///< all ranks together

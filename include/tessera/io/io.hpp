@@ -59,7 +59,7 @@ Array read_array(const std::string& path, const ReadOptions& options = {});
 std::vector<std::string> list_members(const std::string& path, Format format = Format::automatic);
 
 /// Throws the errors that write_array would throw for this path and these options: an early check
-/// before long work. Leaves nothing behind.
+/// before long work. Leaves no file.
 void check_output(const std::string& path, const WriteOptions& options);
 
 /// Writes one array atomically; "-" is stdout (.npy unless a format is named). A named member of an

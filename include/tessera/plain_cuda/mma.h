@@ -60,12 +60,12 @@ struct SpreadOf {
 
 inline int lane() { return tessera::plain_cuda::lane_index() & 31; }
 
-/// What the compiler fills the bytes of variables without a value with, as src/plain_cuda/build.cpp
-/// asks it to: no number that comes up, nor the NaN that arithmetic gives.
+/// The byte with which the compiler fills variables without a value (src/plain_cuda/build.cpp): it
+/// makes no likely number, and not the NaN that arithmetic gives.
 inline constexpr unsigned char kNoValue = 0xfe;
 
-/// Tells of a fragment that has an element without a value: of small elements two, since one may
-/// look like anything. Bytes are not looked at.
+/// Reports a fragment that has an element without a value: of small elements two, since one may
+/// have this pattern by chance. Bytes are not examined.
 template <class F>
 TESSERA_UNSEEN void require_values(const F& f, tessera::plain_cuda::Place place) {
   using T = typename F::element_type;

@@ -1,5 +1,5 @@
-// Intel Sapphire Rapids and its successors with 2 MiB of L2. The machine, the days and what
-// was seen: bench/results/cpu/tuning.md. Again: tessera tune --device cpu.
+// Intel Sapphire Rapids and its successors with 2 MiB of L2. Machine, dates and observations:
+// bench/results/cpu/tuning.md. To measure again: tessera tune --device cpu.
 #pragma once
 
 #include "cpu/tuning.hpp"

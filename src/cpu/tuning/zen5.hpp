@@ -1,5 +1,5 @@
-// AMD Zen 5. The machine, the days and what was seen: bench/results/cpu/tuning.md. Again: tessera
-// tune --device cpu.
+// AMD Zen 5. Machine, dates and observations: bench/results/cpu/tuning.md. To
+// measure again: tessera tune --device cpu.
 #pragma once
 
 #include "cpu/tuning.hpp"

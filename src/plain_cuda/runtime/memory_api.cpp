@@ -89,7 +89,7 @@ cudaError_t check_side(const char* call, const char* side, const void* at, std::
         cudaErrorInvalidValue, place,
         cat(call, ": the ", side, " is no memory that was allocated",
             before == nullptr ? std::string()
-                              : cat("; it lies ", number(at) - before->end(),
+                              : cat("; it is ", number(at) - before->end(),
                                     " bytes after the end of ", DeviceMemory::name_of(*before))),
         "give it a pointer of cudaMalloc");
   }

@@ -93,7 +93,7 @@ bool read_resource(const cudaResourceDesc& resource, const char* call, Texels& o
   }
 }
 
-/// The ways of reading that the hardware does not have.
+/// The modes of reading that the hardware does not have.
 cudaError_t require_readable(const Texels& texels, const cudaTextureDesc& how, const char* call,
                              const Place& place) {
   const bool is_float = texels.format.f == cudaChannelFormatKindFloat,

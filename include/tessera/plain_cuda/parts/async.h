@@ -9,8 +9,8 @@
 
 namespace tessera::plain_cuda {
 
-/// Copies `from_bytes` from global to shared memory, and zeros up to `bytes`: there when the thread
-/// has waited for its group.
+/// Copies `from_bytes` from global to shared memory, and zeros up to `bytes`: complete when the
+/// thread has waited for its group.
 void copy_async(void* to, const void* from, std::size_t bytes, std::size_t from_bytes, Place place);
 void commit_async(Place place);
 /// At most `pending` of the newest groups are still under way.

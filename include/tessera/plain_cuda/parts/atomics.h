@@ -16,9 +16,9 @@ bool begin_update(void* address, std::size_t bytes, Place place);
 bool begin_poll(const void* address, std::size_t bytes, Place place);
 /// Other blocks are beyond the scope of the atomic at this place.
 void of_block(Place place);
-/// It has, and found these bits; `changed`: it left others.
+/// The update is done: it read these bits; `changed`: and stored others.
 void end_update(const void* address, std::uint64_t bits, bool changed, Place place);
-/// It will compare what it finds there with what it has read, and swap if they are the same.
+/// A compare-and-swap follows, which stores only if the value is still the one that was read.
 void test_guess(const void* address);
 
 template <class T>

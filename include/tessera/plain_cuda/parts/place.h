@@ -11,8 +11,8 @@
 
 /// Of functions that the checker must not see: what they do is recorded by what they call.
 #define TESSERA_UNSEEN __attribute__((no_sanitize("thread")))
-/// Of functions that read or write what a program gives by address: their accesses stand at the
-/// line of the call, which only inlined code knows.
+/// Of functions that read or write what a program gives by address: their accesses are reported
+/// at the line of the call, which only inlined code knows.
 #define TESSERA_AT_CALL __attribute__((always_inline)) inline
 
 namespace tessera::plain_cuda {

@@ -9,7 +9,7 @@
 
 namespace tessera::plain_cuda {
 
-/// `part` of each two fields of type T, which lie in a and b.
+/// `part` of each pair of fields of type T in a and b.
 template <class T, class Part>
 constexpr unsigned fields(unsigned a, unsigned b, Part part) {
   constexpr unsigned kBits = 8 * sizeof(T);

@@ -27,7 +27,7 @@ inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   return out;
 }
 namespace tessera::plain_cuda {
-/// A whole number or a vector, as it lies in a word.
+/// The bits of a whole number or of a vector, in a word.
 template <class Word>
 inline std::uint32_t word_of(Word word) {
   static_assert(sizeof word == 4);

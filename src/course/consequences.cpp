@@ -1,6 +1,6 @@
-// The rules by which a finding follows from another one: see follows.hpp. A finding that only
+// The rules by which a finding follows from another one: see consequences.hpp. A finding that only
 // probably follows is shown: a separate mistake must never be hidden.
-#include "follows.hpp"
+#include "consequences.hpp"
 
 #include <algorithm>
 #include <initializer_list>
