@@ -233,31 +233,42 @@ def draw(found, path, source):
     figure.savefig(path, metadata={"Date": None, "Description": source}, facecolor="white")
 
 
-# Rows of the README's table of CPU figures: what it says, the type and the suite.
-HEADLINES = {"f32 squares, 64 to 4096": ("f32", "square"), "f32, few rows times 4096 x 4096": ("f32", "skinny"),
-             "f32, 4 to 32 in each extent, one call": ("f32", "tiny"), "f32, batches of 8 to 64": ("f32", "batched"),
-             "f64 squares, 128 to 4096": ("f64", "f64"), "bf16 squares, 512 to 4096": ("bf16:f32", "bf16"),
-             "i8 squares, 512 to 4096": ("i8:i32", "int8")}
+# Rows of the README's table: what it says, the type and suite on the CPU, and the row of gpu_cells.HEADLINES on a GPU.
+HEADLINES = {"f32 squares, 64 to 4096": ("f32", "square", "f32"), "f64 squares, 128 to 4096": ("f64", "f64", "f64"),
+             "bf16 squares, 512 to 4096": ("bf16:f32", "bf16", "bf16"), "i8 squares, 512 to 4096": ("i8:i32", "int8", "i8"),
+             "f8 squares, 4096": (None, None, "f8"), "f32, few rows times 4096 x 4096": ("f32", "skinny", None),
+             "bf16, 1 to 64 rows": (None, None, "bf16, 1 to 64 rows"), "f32, 4 to 32 in each extent, one call": ("f32", "tiny", None),
+             "f32, batches of 8 to 64": ("f32", "batched", None)}
+
+
+def on_gpu(cells, headline, label):
+    """The figure of a GPU, with its sizes where they are others than those of the label."""
+    dtype, belongs = gpu_cells.HEADLINES[headline]
+    found = [cell for cell in cells if cell.type == dtype and belongs(cell)]
+    if not found:
+        return ""
+    least, most = min(cell.m for cell in found), max(cell.m for cell in found)
+    sizes = f" ({least})" if least == most else f" (from {least})"
+    return f"{mean([cell.ratio for cell in found]):.2f}" + (sizes if "squares" in label and f", {least}" not in label else "")
 
 
 def headlines(results):
     """The README's table: the newest machine with all suites beside OpenBLAS and oneDNN, the newest GPU beside cuBLAS."""
     name, (about, rows) = max(machines(results).items(), key=lambda item: len(item[1][0]["suites"]))
     products = products_of(rows)
-    lines = ["| C = A * B, speed of Tessera / speed of the other | OpenBLAS | oneDNN | cuBLAS |", "|---|--:|--:|--:|"]
-    for label, key in HEADLINES.items():
-        found = [product for product in products if (product.type, product.suite) == key]
-        over = [[value for value in (product.over(SHOWN[peer]) for product in found) if value] for peer in ("OpenBLAS", "oneDNN")]
-        lines.append(f"| {label} | " + " | ".join(f"{mean(values):.2f}" if values else "-" for values in over) + " | - |")
     gpu, cells = gpu_cells.newest(results / "gpu")
-    for label, (dtype, belongs) in gpu_cells.HEADLINES.items():
-        if found := [cell for cell in cells if cell.type == dtype and belongs(cell)]:
-            sizes = sorted({cell.m for cell in found})
-            label += f" squares, {' to '.join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))}" if label == dtype or label == "f8" else ""
-            lines.append(f"| {label}, on an {gpu['device']['name']} | - | - | {mean([cell.ratio for cell in found]):.2f} |")
+    lines = ["| C = A * B, speed of Tessera / speed of the other | OpenBLAS | oneDNN | cuBLAS |", "|---|--:|--:|--:|"]
+    shown = {headline for _, _, headline in HEADLINES.values()}
+    more = {each if "," in each else f"{each} squares": (None, None, each) for each in gpu_cells.HEADLINES if each not in shown and on_gpu(cells, each, each)}
+    for label, (dtype, suite, headline) in {**HEADLINES, **more}.items():
+        found = [product for product in products if (product.type, product.suite) == (dtype, suite)]
+        over = [[value for value in (product.over(SHOWN[peer]) for product in found) if value] for peer in ("OpenBLAS", "oneDNN")]
+        figures = [f"{mean(values):.2f}" if values else "" for values in over] + [on_gpu(cells, headline, label) if headline else ""]
+        lines.append(f"| {label} | {' | '.join(figures)} |")
     date = max(suite["date"] for suite in about["suites"].values())[:10]
-    return ("\n" + "\n".join(lines) + f"\n\n{about['cpu_model']} ({name}), 1 and 2 threads, {date}. Geometric means over every product of a suite;\n"
-            "[performance.md](docs/performance.md) has all suites and the products that lose.\n\n")
+    on_device = f"; cuBLAS on an {gpu['device']['name']}, {gpu['date'][:10]}" if gpu else ""
+    return ("\n" + "\n".join(lines) + f"\n\n{about['cpu_model']} ({name}), 1 and 2 threads, {date}{on_device}.\nGeometric means over every product of "
+            "a suite; [performance.md](docs/performance.md) has all suites and the products that lose.\n\n")
 
 
 def tflops(value):

@@ -21,7 +21,7 @@ class RequestedArray {
   /// `type`: a name of tessera::DType; `start`: a word of launch_source.hpp, or null; `is_const`:
   /// an input, though the kernel may not say so.
   RequestedArray(const char* name, const char* type, std::initializer_list<long long> extents,
-             const char* start, bool is_const);
+                 const char* start, bool is_const);
   RequestedArray(const RequestedArray&) = delete;
   RequestedArray& operator=(const RequestedArray&) = delete;
 
@@ -49,7 +49,7 @@ class RequestedArrayOf : RequestedArray {
   /// Element i has the value value_of(i).
   template <class F>
   RequestedArrayOf(const char* name, const char* type, std::initializer_list<long long> extents,
-               const char* start, bool is_const, F value_of)
+                   const char* start, bool is_const, F value_of)
       : RequestedArray(name, type, extents, start, is_const) {
     for (std::size_t i = 0; i < elements(); ++i) {
       const auto x = value_of(static_cast<long long>(i));
