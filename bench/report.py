@@ -216,8 +216,9 @@ def draw(found, path, source):
         axis.axvline(1, color="#57606a", linewidth=1)
         for y, key in enumerate(suites):
             ratios = [p.speedup for p in products if (p.type, p.suite) == key]
+            for colour, dots in (("#1f6feb", [r for r in ratios if r >= 1]), ("#d1570e", [r for r in ratios if r < 1])):
+                axis.plot(dots, [y] * len(dots), "o", color=colour, markersize=3.5, alpha=0.5, markeredgewidth=0)
             if ratios:
-                axis.scatter(ratios, [y] * len(ratios), s=12, alpha=0.5, linewidths=0, c=["#1f6feb" if r >= 1 else "#d1570e" for r in ratios])
                 axis.plot([mean(ratios)], [y], "|", color="#24292f", markersize=9, markeredgewidth=1.6)
         axis.set_xscale("log")
         axis.set_xlim(0.13, 6)
