@@ -1,6 +1,6 @@
 // Illegal arguments: the numbers are those of the reference BLAS, the program's own xerbla_ is
 // called with them, and C stays as it was.
-// Over 400 lines: every test reads what the handlers, one set for the whole program, were told.
+// Over 400 lines: every test reads what the handlers, one set for the whole program, received.
 #include <dlfcn.h>
 
 #include <algorithm>
