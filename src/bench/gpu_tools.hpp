@@ -13,7 +13,7 @@ struct GpuTool {
   std::string version;  ///< as the tool reports it; empty: it does not
 };
 
-/// Loads libraries and asks ncu for its version; runs nothing on a GPU.
+/// Loads libraries and queries the version of ncu; runs nothing on a GPU.
 std::vector<GpuTool> gpu_tools();
 
 }  // namespace tessera::bench

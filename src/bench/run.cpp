@@ -24,7 +24,7 @@ constexpr index_t kProbeSide = 96;
 /// A verification takes about as long as this many plain products (see Verifier).
 constexpr double kVerifierProducts = 3;
 /// Time of a sample with its untimed calls, relative to that of the sample alone.
-constexpr double kTurnOverhead = 1.3;
+constexpr double kSampleOverhead = 1.3;
 /// The least number of samples after idleness and of first calls.
 constexpr int kSingleCalls = 21;
 /// Approximate time to start a process and load a library in it.
@@ -165,11 +165,11 @@ int Bench::repetitions(const BenchCase& now) const {
 double Bench::sample_seconds(const BenchCase& now, double call_seconds) const {
   if (now.readiness.first_call) return kProcessSeconds + call_seconds;
   if (!now.readiness.steady()) return now.readiness.idle_seconds + 2 * call_seconds;
-  return kTurnOverhead * std::max(call_seconds, settings_.min_time);
+  return kSampleOverhead * std::max(call_seconds, settings_.min_time);
 }
 
 int Bench::repetitions_for(const BenchCase& now, double call_seconds) const {
-  const double fit = kTurnOverhead * settings_.max_time / sample_seconds(now, call_seconds);
+  const double fit = kSampleOverhead * settings_.max_time / sample_seconds(now, call_seconds);
   return static_cast<int>(std::clamp(fit, 1.0, static_cast<double>(repetitions(now))));
 }
 

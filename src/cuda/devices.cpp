@@ -107,26 +107,26 @@ std::string why_unavailable() {
 }
 
 Abilities abilities(int number) noexcept {
-  constexpr int kKnown = 64, kAsked = 1 << 30;
+  constexpr int kKnown = 64, kQueried = 1 << 30;
   static std::array<std::atomic<int>, kKnown> known;  // never another device than requested
   if (number < 0 || number >= kKnown) return {};
   auto& mine = known[static_cast<std::size_t>(number)];
   int found = mine.load(std::memory_order_relaxed);
   if (found == 0) {
     int major = 0, minor = 0, count = 0;
-    const auto asks = [&](cudaDeviceAttr which, int& value) {
+    const auto query = [&](cudaDeviceAttr which, int& value) {
       return cudaDeviceGetAttribute(&value, which, number) == cudaSuccess;
     };
-    if (count_devices().devices <= number || !asks(cudaDevAttrComputeCapabilityMajor, major) ||
-        !asks(cudaDevAttrComputeCapabilityMinor, minor) ||
-        !asks(cudaDevAttrMultiProcessorCount, count)) {
+    if (count_devices().devices <= number || !query(cudaDevAttrComputeCapabilityMajor, major) ||
+        !query(cudaDevAttrComputeCapabilityMinor, minor) ||
+        !query(cudaDevAttrMultiProcessorCount, count)) {
       detail::forget_own_error();
       return {};  // it may become available later
     }
-    found = kAsked | count << 10 | ((10 * major + minor) & 1023);
+    found = kQueried | count << 10 | ((10 * major + minor) & 1023);
     mine.store(found, std::memory_order_relaxed);
   }
-  return {found & 1023, (found & ~kAsked) >> 10};
+  return {found & 1023, (found & ~kQueried) >> 10};
 }
 
 Device device(int number) {
@@ -144,7 +144,7 @@ Device device(int number) {
 int current_device() {
   detail::expect_usable();
   int number = 0;
-  detail::check(cudaGetDevice(&number), "asking for the current device");
+  detail::check(cudaGetDevice(&number), "querying the current device");
   return number;
 }
 

@@ -86,7 +86,7 @@ void check(cudaError_t status, const std::string& what) {
                 {}, "run that kernel under 'tessera check' or compute-sanitizer, in a new process");
   }
   const std::string before =
-      earlier == cudaSuccess ? "" : cat("; before this call stood: ", error_text(earlier));
+      earlier == cudaSuccess ? "" : cat("; pending before this call: ", error_text(earlier));
   forget_own_error();
   if (is_no_start(status))
     throw Error(Category::unavailable, cat("CUDA is not available: ", why_unavailable(), before));

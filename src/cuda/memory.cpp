@@ -110,8 +110,7 @@ Where where_is(const void* address) {
     return {Place::device, device};
   detail::expect_usable();
   cudaPointerAttributes attributes{};
-  detail::check(cudaPointerGetAttributes(&attributes, address),
-                "asking for the place of an address");
+  detail::check(cudaPointerGetAttributes(&attributes, address), "querying the place of an address");
   switch (attributes.type) {
     case cudaMemoryTypeDevice: return {Place::device, attributes.device};
     case cudaMemoryTypeManaged: return {Place::managed, attributes.device};

@@ -60,7 +60,7 @@ bool enter(const Contexts& driver, int device) {
 OnDevice::OnDevice(int device) {
   detail::expect_usable();
   int before = 0;
-  detail::check(cudaGetDevice(&before), "asking for the current device");
+  detail::check(cudaGetDevice(&before), "querying the current device");
   if (before == device) return;
   const Contexts* driver = contexts();
   entered_ = driver != nullptr && enter(*driver, device);

@@ -21,8 +21,8 @@ Stream Stream::create(int device) {
 Stream Stream::borrow(CUstream_st* handle) {
   detail::expect_usable();
   int device = 0;
-  if (handle == nullptr) detail::check(cudaGetDevice(&device), "asking for the current device");
-  else detail::check(cudaStreamGetDevice(handle, &device), "asking for a stream's device");
+  if (handle == nullptr) detail::check(cudaGetDevice(&device), "querying the current device");
+  else detail::check(cudaStreamGetDevice(handle, &device), "querying a stream's device");
   return {handle, device, false};
 }
 
@@ -65,7 +65,7 @@ bool Event::reached() const {
   const cudaError_t status = cudaEventQuery(handle_);
   if (status == cudaErrorNotReady)
     return false;  // not an error: CUDA does not record it as the last one
-  detail::check(status, "asking for an event");
+  detail::check(status, "querying an event");
   return true;
 }
 void Event::synchronize() const {

@@ -99,7 +99,7 @@ class Calling {
 /// The function of a driver that the process is in, or null. Also for signal handlers.
 const char* called_function() noexcept;
 /// All devices of all drivers. Throws Error(unavailable), with the reason, if there is none. The
-/// first call asks in a process of its own, so that a driver that crashes does not end this one.
+/// first call looks for them in a process of its own: a driver that crashes does not end this one.
 const std::vector<DeviceFacts>& devices();
 
 /// "CL_OUT_OF_RESOURCES", or "an error".

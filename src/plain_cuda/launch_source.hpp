@@ -1,6 +1,6 @@
 // `--launch 'kernel<<<dim3(4, 4), 256>>>(A: f32[m,k], C: f32[m,n], scale: 2.0f)'`: a program that
 // launches one kernel of a file whose main(), if it has one, is left alone. Grid, block, extents
-// and values are expressions of C++; m, n and k are the shape that the check asks for.
+// and values are expressions of C++; m, n and k are the requested shape.
 //
 //   A: f32[m,k]           an array of the device: random numbers for a pointer to const, nothing
 //                         for any other pointer; the names of types are those of tessera::DType

@@ -107,7 +107,7 @@ bool flag(const xla::Call& call, std::string_view name) {
   return scalar<bool>(call, name, xla::Type::pred);
 }
 
-/// What the call asks for; JAX has checked that it fits.
+/// What the call requests; JAX has checked that it fits.
 Products products_of(const xla::Call& call) {
   const Array A(*call.arguments.buffers[0]), B(*call.arguments.buffers[1]);
   const Array C(*call.results.buffers[0]);

@@ -136,7 +136,7 @@ TEST_F(CudaCalls, AnEarlierErrorOfTheCallerIsNamedWhereOurCallFails) {
   fake_cuda().fails["wait"] = cudaErrorMemoryAllocation;
   EXPECT_THAT(refusal([&] { stream.synchronize(); }, Category::resource),
               AllOf(HasSubstr("waiting for a stream"), HasSubstr("cudaErrorMemoryAllocation"),
-                    HasSubstr("before this call stood: cudaErrorInvalidValue")));
+                    HasSubstr("pending before this call: cudaErrorInvalidValue")));
   EXPECT_NE(cudaGetLastError(), cudaSuccess);  // the caller still finds that something was wrong
   fake_cuda().fails["wait"] = cudaErrorMemoryAllocation;
   EXPECT_THAT(refusal([&] { stream.synchronize(); }, Category::resource),

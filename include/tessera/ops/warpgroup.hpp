@@ -106,7 +106,7 @@ struct TESSERA_CHECKED_SYMBOL WarpgroupUnit {
                 "of whole numbers an instruction has 8, 16 or 24 columns, or multiples of 16");
   static_assert(sizeof(InA) == sizeof(InB), "both operands have elements of as many bytes");
   using accumulator = Acc;
-  static constexpr int slabs = M / 64, values = N / 2;
+  static constexpr int slabs = M / 64, values = N / 2;  ///< slab: the 64 rows of an instruction
   static constexpr int depth = 32 / static_cast<int>(sizeof(InA));  ///< k of one instruction
   /// (thread of the warpgroup, value) -> m + 64 n, of each 64 rows.
   static constexpr Layout layout_c{tuple(tuple(4, 8, 4), tuple(2, 2, N / 8)),

@@ -12,7 +12,7 @@ namespace tessera::plain_cuda {
 bool require_possible(const char* kernel, const LaunchBounds& bounds, const Place& place, dim3 grid,
                       dim3 block, std::size_t shared_bytes);
 /// The same of the cluster: `cluster` becomes what __cluster_dims__ has declared, where the launch
-/// asks for none.
+/// requests none.
 bool require_cluster(const char* kernel, const Place& place, dim3 grid, const ClusterDims& declared,
                      dim3& cluster);
 
