@@ -5,7 +5,7 @@
 
 #include <type_traits>
 
-#include "kernels.hpp"
+#include "microkernel.hpp"
 
 namespace tessera::cpu {
 
@@ -43,18 +43,19 @@ void chain_tile(const ChainTile<typename V::sum>& call) {
 /// At most kMostChains elements, with at most 8 in each extent.
 template <class V>
 void chains(const ChainTile<typename V::sum>& call, int rows, int cols) {
-  using Run = void (*)(const ChainTile<typename V::sum>&);
-  static constexpr Run table[8][8] = {
-      {chain_tile<V, 1, 1>, chain_tile<V, 1, 2>, chain_tile<V, 1, 3>, chain_tile<V, 1, 4>,
-       chain_tile<V, 1, 5>, chain_tile<V, 1, 6>, chain_tile<V, 1, 7>, chain_tile<V, 1, 8>},
-      {chain_tile<V, 2, 1>, chain_tile<V, 2, 2>, chain_tile<V, 2, 3>, chain_tile<V, 2, 4>},
-      {chain_tile<V, 3, 1>, chain_tile<V, 3, 2>, chain_tile<V, 3, 3>},
-      {chain_tile<V, 4, 1>, chain_tile<V, 4, 2>},
-      {chain_tile<V, 5, 1>},
-      {chain_tile<V, 6, 1>},
-      {chain_tile<V, 7, 1>},
-      {chain_tile<V, 8, 1>}};
-  table[rows - 1][cols - 1](call);
+  struct Tiles {
+    void (*of[8][8])(const ChainTile<typename V::sum>&);
+  };
+  static constexpr Tiles tiles = [] {
+    Tiles out{};
+    each_constant<8>([&]<int R>() {
+      each_constant<8>([&]<int N>() {
+        if constexpr ((R + 1) * (N + 1) <= kMostChains) out.of[R][N] = chain_tile<V, R + 1, N + 1>;
+      });
+    });
+    return out;
+  }();
+  tiles.of[rows - 1][cols - 1](call);
 }
 
 }  // namespace tessera::cpu

@@ -3,9 +3,9 @@
 // and reports read its result. Measurements: bench/results/cpu/tuning.md.
 #pragma once
 
+#include "call_forms.hpp"
 #include "expected_time.hpp"
 #include "route.hpp"
-#include "swapped.hpp"
 #include "tessera/core/parallel.hpp"
 
 namespace tessera::cpu {
@@ -82,8 +82,7 @@ void choose_packed(Gemm<In, Out> call, const Table& kernels, Route& route) {
   route.workspace = route.packed.workspace.total;
 }
 
-/// The route of a call whose C has contiguous rows, or no contiguous columns, and whose strides are
-/// none of degenerate_strides.hpp.
+/// The route of a call in the form of call_forms.hpp.
 template <class In, class Out, class Table>
 Route choose(const Gemm<In, Out>& call, const Table& kernels, Helped helped) {
   Route route;

@@ -28,10 +28,10 @@ void with_kernels(Body&& body) {
   if constexpr (std::is_same_v<In, float> || std::is_same_v<In, double>) body(plain_kernels<In>());
   else if constexpr (std::is_same_v<In, ComplexPart<float>>) body(kernel_set().c32);
   else if constexpr (std::is_same_v<In, ComplexPart<double>>) body(kernel_set().c64);
-  else if constexpr (std::is_same_v<In, std::int8_t>) body(i8_kernels());
-  else if constexpr (std::is_same_v<In, std::uint8_t>) body(u8_kernels());
-  else if constexpr (std::is_same_v<In, U8I8>) body(u8i8_kernels());
-  else if constexpr (std::is_same_v<In, I8U8>) body(i8u8_kernels());
+  else if constexpr (std::is_same_v<In, std::int8_t>) body(byte_kernels().i8);
+  else if constexpr (std::is_same_v<In, std::uint8_t>) body(byte_kernels().u8);
+  else if constexpr (std::is_same_v<In, U8I8>) body(byte_kernels().u8i8);
+  else if constexpr (std::is_same_v<In, I8U8>) body(byte_kernels().i8u8);
   else if constexpr (std::is_same_v<In, f16>) {
     if (const auto* pairs = f16_pair_kernels(); pairs != nullptr) body(*pairs);
     else body(kernel_set().f16);

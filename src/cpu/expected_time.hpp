@@ -6,11 +6,17 @@
 #include <limits>
 
 #include "blocking.hpp"
-#include "speed.hpp"
 #include "tessera/core/team.hpp"
 #include "tessera/cpu/gemm.hpp"
 
 namespace tessera::cpu {
+
+/// Multiply-adds of whole vectors of f32, of the instruction set in use, in 16 ns: 16 at least.
+/// Measured in the first calls, which takes each of them a microsecond or two.
+int vectors_in_16_ns();
+
+/// One measurement of that.
+int measured_vectors_in_16_ns();
 
 /// Estimated read bandwidth in bytes per nanosecond: from L2, a near L3, memory.
 constexpr index_t kBytesOfL2 = 200, kBytesOfL3 = 100, kBytesOfMemory = 20;

@@ -1,10 +1,8 @@
-// Implements explain_route.hpp: asks choose() for the route and puts the conditions that it tests
+// Why a product takes its route: asks choose() for the route and puts the conditions that it tests
 // into words. Called by reports only.
-#include "explain_route.hpp"
-
 #include "choose.hpp"
-#include "degenerate_strides.hpp"
 #include "each_product.hpp"
+#include "reported_route.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::cpu {

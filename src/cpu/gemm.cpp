@@ -6,10 +6,9 @@
 #include <utility>
 
 #include "choose.hpp"
-#include "degenerate_strides.hpp"
 #include "each_product.hpp"
-#include "few_sums.hpp"
 #include "lane_sums.hpp"
+#include "lanes_at_once.hpp"
 #include "one_panel.hpp"
 #include "packed/product.hpp"
 #include "reported_route.hpp"
@@ -210,6 +209,19 @@ bool gemm_if_tiny(index_t M, index_t N, index_t K, const T* A, index_t a_row, in
   return true;
 }
 
+template <class T>
+bool lanes_at_once(index_t M, index_t N, index_t K, const T* A, index_t a_row, const T* B,
+                   index_t b_col, T* C, index_t c_row) {
+  if (bounded_product(M, N, K) > kTiny * kTiny * kTiny) return false;
+  if (M == 1) a_row = c_row = 0;  // they may be anything
+  if (N == 1) b_col = 0;
+  const auto& kernels = plain_kernels<T>();
+  if (M <= N) kernels.lane_sums({K, A, a_row, 1, B, 1, b_col, C, c_row}, M, N);
+  else if (c_row == 1) kernels.lane_sums({K, B, b_col, 1, A, 1, a_row, C, 0}, N, M);  // a column
+  else transposed_lane_sums<T>({K, B, b_col, 1, A, 1, a_row, nullptr, 0}, kernels, N, M, C, c_row);
+  return true;
+}
+
 template <class In, class Out>
 void gemm(const Gemm<In, Out>& asked) {
   if (has_degenerate_strides(asked)) return gemm(clamped(asked));
@@ -271,6 +283,10 @@ std::size_t workspace_bytes(const Gemm<In, Out>& asked) {
 bool bf16_keeps_the_chain() { return bf16_pair_kernels() == nullptr; }
 bool f16_keeps_the_chain() { return f16_pair_kernels() == nullptr; }
 
+template bool lanes_at_once(index_t, index_t, index_t, const double*, index_t, const double*,
+                            index_t, double*, index_t);
+template bool lanes_at_once(index_t, index_t, index_t, const float*, index_t, const float*, index_t,
+                            float*, index_t);
 template bool gemm_if_tiny(index_t, index_t, index_t, const double*, index_t, index_t,
                            const double*, index_t, double*, index_t, double, double);
 template bool gemm_if_tiny(index_t, index_t, index_t, const float*, index_t, index_t, const float*,

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "choose.hpp"
-#include "degenerate_strides.hpp"
 #include "each_product.hpp"
 #include "one_panel.hpp"
 #include "small/k_groups.hpp"

@@ -42,36 +42,12 @@ const KernelsF32& tiny_f32_kernels([[maybe_unused]] index_t N) {
   return set.f32;
 }
 
-const KernelsI8& i8_kernels() {
+const ByteKernels& byte_kernels() {
 #if defined(__x86_64__) && !defined(TESSERA_ONLY_DEMO)
-  if (cpu_features().amx_int8) return kAmxI8;
-  if (cpu_features().vnni) return kAvx512VnniI8;
+  if (cpu_features().amx_int8) return kAmxBytes;
+  if (cpu_features().vnni) return kAvx512Vnni;
 #endif
-  return kernel_set().i8;
-}
-
-const KernelsU8& u8_kernels() {
-#if defined(__x86_64__) && !defined(TESSERA_ONLY_DEMO)
-  if (cpu_features().amx_int8) return kAmxU8;
-  if (cpu_features().vnni) return kAvx512VnniU8;
-#endif
-  return kernel_set().u8;
-}
-
-const KernelsBytes& u8i8_kernels() {
-#if defined(__x86_64__) && !defined(TESSERA_ONLY_DEMO)
-  if (cpu_features().amx_int8) return kAmxU8I8;
-  if (cpu_features().vnni) return kAvx512VnniU8I8;
-#endif
-  return kernel_set().u8i8;
-}
-
-const KernelsBytes& i8u8_kernels() {
-#if defined(__x86_64__) && !defined(TESSERA_ONLY_DEMO)
-  if (cpu_features().amx_int8) return kAmxI8U8;
-  if (cpu_features().vnni) return kAvx512VnniI8U8;
-#endif
-  return kernel_set().i8u8;
+  return kernel_set();
 }
 
 const KernelsBf16Pairs* bf16_pair_kernels() {

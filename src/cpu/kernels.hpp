@@ -141,9 +141,11 @@ template <class Source, class KGroup>
 using Pack = void (*)(KGroup* dst, int width, const Source* src, index_t lines, index_t K,
                       index_t s_line, index_t s_k);
 
-template <class Source, class KGroup, class Sum>
+template <class Source_, class KGroup_, class Sum_>
 struct Kernels {
-  using source = Source;
+  using Source = Source_;
+  using KGroup = KGroup_;
+  using Sum = Sum_;
   static constexpr int kMaxRows = 8, kMaxVectors = 4;
   /// Largest MR: tables of tiles have K-groups of several elements. Their entries for any number of
   /// rows are the same.
@@ -307,15 +309,19 @@ using KernelsU8 = Kernels<std::uint8_t, std::uint32_t, std::int32_t>;
 /// For u8 and i8: callers pass bytes; pack_a and pack_b know the signedness.
 using KernelsBytes = KernelsU8;
 
+/// The tables of products of bytes.
+struct ByteKernels {
+  KernelsI8 i8;
+  KernelsU8 u8;
+  KernelsBytes u8i8, i8u8;  ///< A is of the first, B of the second
+};
+
 /// The tables of one instruction set.
-struct KernelSet {
+struct KernelSet : ByteKernels {
   KernelsF32 f32;
   KernelsF64 f64;
   KernelsF16 f16;
   KernelsBf16 bf16;
-  KernelsI8 i8;
-  KernelsU8 u8;
-  KernelsBytes u8i8, i8u8;  ///< A is of the first, B of the second
   KernelsC32 c32;
   KernelsC64 c64;
 };
@@ -331,16 +337,12 @@ std::span<const PathKernels> every_kernel_set();
 
 /// Tables that need more than AVX-512 F, BW, DQ and VL.
 extern const KernelsBf16Pairs kAvx512Bf16;
-extern const KernelsI8 kAvx512VnniI8;
-extern const KernelsU8 kAvx512VnniU8;
-extern const KernelsBytes kAvx512VnniU8I8, kAvx512VnniI8U8;
+extern const ByteKernels kAvx512Vnni;
 
 /// Tables that need a tile unit, and AVX-512 for their packing.
 extern const KernelsBf16Pairs kAmxBf16;
 extern const KernelsF16Pairs kAmxF16;
-extern const KernelsI8 kAmxI8;
-extern const KernelsU8 kAmxU8;
-extern const KernelsBytes kAmxU8I8, kAmxI8U8;
+extern const ByteKernels kAmxBytes;
 
 /// For up to eight columns of f32.
 extern const KernelsF32 kAvx512Narrow;
@@ -350,10 +352,7 @@ const KernelsF32& tiny_f32_kernels(index_t N);
 
 /// The tables for this CPU (or for what TESSERA_CPU asks).
 const KernelSet& kernel_set();
-const KernelsI8& i8_kernels();
-const KernelsU8& u8_kernels();
-const KernelsBytes& u8i8_kernels();
-const KernelsBytes& i8u8_kernels();
+const ByteKernels& byte_kernels();
 /// Null where the CPU has no instruction for bf16, or f16: then they are converted to f32.
 const KernelsBf16Pairs* bf16_pair_kernels();
 const KernelsF16Pairs* f16_pair_kernels();

@@ -10,7 +10,6 @@
 
 #include <bit>
 #include <cstring>
-#include <utility>
 
 #include "microkernel.hpp"
 
@@ -48,16 +47,13 @@ template <class V, int R, int N>
                                                 const typename V::type (&acc)[R * N]) {
   constexpr int row = folded_row<V>(N), vectors = (R * row + V::lanes - 1) / V::lanes;
   alignas(64) typename V::sum sums[vectors * V::lanes];
-  const auto store = [&]<int... G>(std::integer_sequence<int, G...>) {
-    const auto one = [&]<int O>() {
-      const auto folded = folded_lanes<V, R, N, O>(acc);
-      if constexpr (R > 1) V::store(sums + O, folded);
-      else if constexpr (O + V::lanes <= N) V::store(c + O, folded);
-      else V::store_first(c + O, V::first(N - O), folded);
-    };
-    (one.template operator()<G * V::lanes>(), ...);
-  };
-  store(std::make_integer_sequence<int, vectors>());
+  each_constant<vectors>([&]<int G>() {
+    constexpr int O = G * V::lanes;
+    const auto folded = folded_lanes<V, R, N, O>(acc);
+    if constexpr (R > 1) V::store(sums + O, folded);
+    else if constexpr (O + V::lanes <= N) V::store(c + O, folded);
+    else V::store_first(c + O, V::first(N - O), folded);
+  });
   TESSERA_UNROLL
   for (int i = 0; R > 1 && i < R; ++i)
     std::memcpy(c + i * c_row, sums + i * row, N * sizeof(typename V::sum));
@@ -141,16 +137,11 @@ struct LaneTiles {
   static constexpr int kRows = lane_rows(Sums);
   void (*of[kRows][kMostLaneColumns])(const ChainTile<typename V::sum>&);
 
-  constexpr LaneTiles() : of{} { fill(std::make_integer_sequence<int, kRows>()); }
-
- private:
-  template <int... R>
-  constexpr void fill(std::integer_sequence<int, R...>) {
-    (row<R>(std::make_integer_sequence<int, lane_columns(Sums, R + 1)>()), ...);
-  }
-  template <int R, int... N>
-  constexpr void row(std::integer_sequence<int, N...>) {
-    ((of[R][N] = lane_tile<V, R + 1, N + 1>), ...);
+  constexpr LaneTiles() : of{} {
+    each_constant<kRows>([&]<int R>() {
+      each_constant<lane_columns(Sums, R + 1)>(
+          [&]<int N>() { of[R][N] = lane_tile<V, R + 1, N + 1>; });
+    });
   }
 };
 

@@ -3,8 +3,6 @@
 // Measurements: bench/results/cpu/tuning.md.
 #pragma once
 
-#include <utility>
-
 #include "axpy.hpp"
 #include "chains.hpp"
 #include "complex_kernels.hpp"
@@ -37,47 +35,34 @@ void finish_last(T* c, int count, const LastStep<T>& last) {
 template <class V>
 void finish_rows(const typename V::sum* tile, index_t tile_row, int rows, int cols,
                  typename V::sum* c, index_t c_row, const FinishRow<typename V::sum>& how) {
-  using T = typename V::sum;
-  const auto one = V::splat(T{1});
-  const auto alpha = V::splat(how.alpha), beta = V::splat(how.beta);
-  const bool scales = how.alpha != T{1}, adds = how.beta != T{0};
-  const T *const row_bias = how.row_bias, *const column_bias = how.column_bias;
   // Where rows are close together, a partial vector reaches into the next row, and its load would
   // wait for the store of the previous row.
-  const auto finish = [&]<int Rows, bool OnlyAdds>(int first) {
-    for (int j = 0; j < cols; j += V::lanes) {
-      const int left = cols - j;
-      const bool whole = left >= V::lanes;
-      const auto mask = V::first(whole ? V::lanes : left);
-      const auto load = [&](const T* from) {
-        return whole ? V::load(from) : V::load_first(from, mask);
-      };
-      typename V::type value[Rows];
-      TESSERA_UNROLL
-      for (int i = 0; i < Rows; ++i) {
-        const int r = first + i;
-        value[i] = load(tile + r * tile_row + j);
-        if (!OnlyAdds && scales) value[i] = V::mul(alpha, value[i]);
-        if (OnlyAdds || adds) value[i] = V::fma(beta, load(c + r * c_row + j), value[i]);
-        if (OnlyAdds) continue;
-        if (row_bias != nullptr) value[i] = V::fma(one, V::splat(row_bias[r]), value[i]);
-        if (column_bias != nullptr) value[i] = V::fma(one, load(column_bias + j), value[i]);
-      }
-      TESSERA_UNROLL
-      for (int i = 0; i < Rows; ++i) {
-        T* to = c + (first + i) * c_row + j;
-        if (whole) V::store(to, value[i]);
-        else V::store_first(to, mask, value[i]);
-      }
-    }
+  const auto finish = [&]<int Rows, bool IsWhole>(int first, int j, const auto& mask) {
+    const auto offset = [](auto* bias, int by) { return bias == nullptr ? nullptr : bias + by; };
+    FinishRow<typename V::sum> here = how;
+    here.row_bias = offset(how.row_bias, first), here.column_bias = offset(how.column_bias, j);
+    auto* const to = c + first * c_row + j;
+    const auto* const from = tile + first * tile_row + j;
+    typename V::type sums[Rows][1];
+    each<Rows, 1>([&](int i, int) {
+      const auto* at = from + i * tile_row;
+      sums[i][0] = IsWhole ? V::load(at) : V::load_first(at, mask);
+    });
+    finish_sums<V, IsWhole>(sums, here, to, c_row, mask);
+    each<Rows, 1>([&](int i, int) {
+      IsWhole ? V::store(to + i * c_row, sums[i][0])
+              : V::store_first(to + i * c_row, mask, sums[i][0]);
+    });
   };
-  const bool only_adds = adds && !scales && row_bias == nullptr && column_bias == nullptr;
+  const auto finish_row = [&]<int Rows>(int first) {
+    int j = 0;
+    for (; j + V::lanes <= cols; j += V::lanes)
+      finish.template operator()<Rows, true>(first, j, V::first(V::lanes));
+    if (j < cols) finish.template operator()<Rows, false>(first, j, V::first(cols - j));
+  };
   int r = 0;
-  for (; r + 4 <= rows; r += 4) {
-    if (only_adds) finish.template operator()<4, true>(r);
-    else finish.template operator()<4, false>(r);
-  }
-  for (; r < rows; ++r) finish.template operator()<1, false>(r);
+  for (; r + 4 <= rows; r += 4) finish_row.template operator()<4>(r);
+  for (; r < rows; ++r) finish_row.template operator()<1>(r);
   for (r = 0; r < rows && !how.last.changes_nothing(); ++r)
     finish_last<V>(c + r * c_row, cols, how.last);
 }
@@ -96,75 +81,68 @@ void to_f32(float* dst, const typename V::sum* src, int count) {
   for (int i = 0; i < count; ++i) dst[i] = static_cast<float>(src[i]);
 }
 
+/// set(is_masked, ends, kernel) for the micro-tiles of R rows and N vectors that read elements in
+/// place and do not prefetch.
+template <class V, int R, int N, class Set>
+constexpr void each_without_prefetch(const Set& set) {
+  set(false, false, micro_tile<V, 0, R, N, A::strided, B::no_prefetch>);
+  set(false, true, micro_tile<V, 0, R, N, A::strided, B::no_prefetch, End::finish>);
+  set(true, false, micro_tile<V, 0, R, N, A::strided, B::masked>);
+  set(true, true, micro_tile<V, 0, R, N, A::strided, B::masked, End::finish>);
+}
+
+/// The micro-tiles of R rows and N vectors but those of a packed A and B. Of MR = 0, those that
+/// pack B take an A of any strides, too.
+template <class V, int MR, int R, int N, class Table>
+constexpr void set_tiles(Table& out) {
+  using Source = typename Table::Source;
+  if constexpr (V::group * sizeof(Source) == sizeof(typename V::k_group)) {
+    out.direct[R - 1][N - 1] = micro_tile<V, 0, R, N, A::strided, B::full>;
+    out.fused_packing[R - 1][N - 1] = micro_tile < V, MR, R, N, MR == 0 ? A::strided : A::packed,
+                                 B::copied > ;
+  }
+  if constexpr (sizeof(Source) == sizeof(typename V::k_group)) {
+    each_without_prefetch<V, R, N>([&](bool is_masked, bool ends, auto kernel) {
+      (is_masked ? out.masked : out.no_prefetch)[ends][R - 1][N - 1] = kernel;
+    });
+  }
+}
+
 /// The whole table of one vector type: every micro-tile up to MR rows and `Vectors` vectors.
-/// Over 60 lines: a table, one case or field a line.
 template <class V, int MR, int Vectors, class Source>
 constexpr Kernels<Source, typename V::k_group, typename V::sum> make_kernels(
     const char* isa, Pack<Source, typename V::k_group> pack_a,
     Pack<Source, typename V::k_group> pack_b) {
-  Kernels<Source, typename V::k_group, typename V::sum> out{};
+  using Table = Kernels<Source, typename V::k_group, typename V::sum>;
+  constexpr bool is_unconverted = V::group * sizeof(Source) == sizeof(typename V::k_group);
+  constexpr bool is_one_element = sizeof(Source) == sizeof(typename V::k_group);
+  Table out{};
   out.isa = isa;
   out.rows = MR, out.lanes = V::lanes, out.vectors = Vectors;
   out.group = V::group;
   out.pack_a = pack_a, out.pack_b = pack_b;
   out.finish = finish_rows<V>, out.finishes = true;
   if constexpr (std::is_integral_v<typename V::sum>) out.to_f32 = to_f32<V>;
+  if constexpr (std::is_floating_point_v<Source>) {
 #if defined(__FMA__) || defined(__aarch64__)
-  if constexpr (std::is_floating_point_v<Source>) out.chains = chains<V>;
+    out.chains = chains<V>;
 #endif
-  if constexpr (std::is_floating_point_v<Source> && requires { &V::fma_first; })
-    out.lane_sums = lane_sums<V, MR * Vectors>;
-  if constexpr (std::is_floating_point_v<Source>) out.substitute = substitute<V>;
-  const auto tile = [&]<int R, int N>() {
-    out.packed[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::full>;
-    if constexpr (V::group * sizeof(Source) == sizeof(typename V::k_group)) {
-      out.direct[R - 1][N - 1] = micro_tile<V, 0, R, N, A::strided, B::full>;
-      out.fused_packing[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::copied>;
-    }
-    if constexpr (sizeof(Source) == sizeof(typename V::k_group)) {
-      out.no_prefetch[0][R - 1][N - 1] = micro_tile<V, 0, R, N, A::strided, B::no_prefetch>;
-      out.no_prefetch[1][R - 1][N - 1] =
-          micro_tile<V, 0, R, N, A::strided, B::no_prefetch, End::finish>;
-      out.masked[0][R - 1][N - 1] = micro_tile<V, 0, R, N, A::strided, B::masked>;
-      out.masked[1][R - 1][N - 1] = micro_tile<V, 0, R, N, A::strided, B::masked, End::finish>;
-    }
-  };
-  if constexpr (V::group * sizeof(Source) == sizeof(typename V::k_group)) {
-    using Table = Kernels<Source, typename V::k_group, typename V::sum>;
-    const auto axpy = [&]<int I>() {
-      if constexpr (Table::kAxpyRows[I] <= MR * Vectors)  // as many sums as in a micro-tile
-        out.axpy[I] = tessera::cpu::axpy<V, Table::kAxpyRows[I]>, out.axpys = I + 1;
-    };
-    const auto axpys = [&]<int... I>(std::integer_sequence<int, I...>) {
-      (axpy.template operator()<I>(), ...);
-    };
-    axpys(std::make_integer_sequence<int, Table::kAxpys>());
-    const auto lines = [&]<int... R>(std::integer_sequence<int, R...>) {
-      ((out.dots[R] = tessera::cpu::dots<V, R + 1>), ...);
-    };
-    lines(std::make_integer_sequence<int, MR>());
-    out.dot_rows = MR;
+    if constexpr (requires { &V::fma_first; }) out.lane_sums = lane_sums<V, MR * Vectors>;
+    out.substitute = substitute<V>;
   }
-  if constexpr (sizeof(Source) == sizeof(typename V::k_group)) {
-    const auto strips = [&]<int... R>(std::integer_sequence<int, R...>) {
-      ((out.strips[R] = tessera::cpu::strips<V, R + 1, MR * Vectors>), ...);
-    };
-    strips(std::make_integer_sequence<int, MR>());
-    out.transpose = transpose_lines<V>;
-  }
-  const auto row = [&]<int R>() {
-    tile.template operator()<R, 1>();
-    if constexpr (Vectors > 1) tile.template operator()<R, 2>();
-    if constexpr (Vectors > 2) tile.template operator()<R, 3>();
-  };
-  row.template operator()<1>();
-  row.template operator()<2>();
-  row.template operator()<3>();
-  row.template operator()<4>();
-  if constexpr (MR > 4) row.template operator()<5>();
-  if constexpr (MR > 5) row.template operator()<6>();
-  if constexpr (MR > 6) row.template operator()<7>();
-  if constexpr (MR > 7) row.template operator()<8>();
+  each_constant<MR>([&]<int R>() {
+    each_constant<Vectors>([&]<int N>() {
+      out.packed[R][N] = micro_tile<V, MR, R + 1, N + 1, A::packed, B::full>;
+      set_tiles<V, MR, R + 1, N + 1>(out);
+    });
+    if constexpr (is_unconverted) out.dots[R] = dots<V, R + 1>, out.dot_rows = MR;
+    if constexpr (is_one_element) out.strips[R] = strips<V, R + 1, MR * Vectors>;
+  });
+  each_constant<Table::kAxpys>([&]<int I>() {  // as many sums as in a micro-tile
+    if constexpr (is_unconverted && Table::kAxpyRows[I] <= MR * Vectors)
+      out.axpy[I] = axpy<V, Table::kAxpyRows[I]>, out.axpys = I + 1;
+  });
+  if constexpr (is_one_element) out.transpose = transpose_lines<V>;
   return out;
 }
 
@@ -172,21 +150,7 @@ constexpr Kernels<Source, typename V::k_group, typename V::sum> make_kernels(
 /// panel: fewer loads for each multiply-add.
 template <class V, int Rows, class Table>
 constexpr Table with_wide_tiles(Table table) {
-  constexpr int most = Table::kMaxVectors;
-  const auto tile = [&]<int R>() {
-    table.direct[R - 1][most - 1] = micro_tile<V, 0, R, most, A::strided, B::full>;
-    table.no_prefetch[0][R - 1][most - 1] = micro_tile<V, 0, R, most, A::strided, B::no_prefetch>;
-    table.no_prefetch[1][R - 1][most - 1] =
-        micro_tile<V, 0, R, most, A::strided, B::no_prefetch, End::finish>;
-    table.masked[0][R - 1][most - 1] = micro_tile<V, 0, R, most, A::strided, B::masked>;
-    table.masked[1][R - 1][most - 1] =
-        micro_tile<V, 0, R, most, A::strided, B::masked, End::finish>;
-    table.fused_packing[R - 1][most - 1] = micro_tile<V, 0, R, most, A::strided, B::copied>;
-  };
-  const auto tiles = [&]<int... R>(std::integer_sequence<int, R...>) {
-    (tile.template operator()<R + 1>(), ...);
-  };
-  tiles(std::make_integer_sequence<int, Rows>());
+  each_constant<Rows>([&]<int R>() { set_tiles<V, 0, R + 1, Table::kMaxVectors>(table); });
   table.wide_rows = Rows;
   return table;
 }
@@ -194,16 +158,12 @@ constexpr Table with_wide_tiles(Table table) {
 /// The same table with micro-tiles of one vector and up to 16 rows, for products of one panel.
 template <class V, class Table>
 constexpr Table with_tall_tiles(Table table) {
-  const auto tile = [&]<int R>() {
-    table.mr16[0][R - 1] = micro_tile<V, 0, R, 1, A::strided, B::no_prefetch>;
-    table.mr16[1][R - 1] = micro_tile<V, 0, R, 1, A::strided, B::no_prefetch, End::finish>;
-    table.masked_mr16[0][R - 1] = micro_tile<V, 0, R, 1, A::strided, B::masked>;
-    table.masked_mr16[1][R - 1] = micro_tile<V, 0, R, 1, A::strided, B::masked, End::finish>;
-  };
-  const auto tiles = [&]<int... R>(std::integer_sequence<int, R...>) {
-    (tile.template operator()<R + 1>(), ...);
-  };
-  tiles(std::make_integer_sequence<int, Table::kMr16>());
+  constexpr int most = Table::kMr16;
+  each_constant<most>([&]<int R>() {
+    each_without_prefetch<V, R + 1, 1>([&](bool is_masked, bool ends, auto kernel) {
+      (is_masked ? table.masked_mr16 : table.mr16)[ends][R] = kernel;
+    });
+  });
   return table;
 }
 

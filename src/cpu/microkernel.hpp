@@ -33,6 +33,8 @@
 // bench/results/cpu/tuning.md.
 #pragma once
 
+#include <utility>
+
 #include "kernels.hpp"
 
 namespace tessera::cpu {
@@ -48,6 +50,30 @@ enum class End : char { store, finish, either };
 /// B is prefetched this many rows ahead of its use.
 constexpr int kRowsAhead = 4;
 
+namespace {
+
+/// Vectors in what compilers know of every instruction set: the base of vector types. Integers wrap
+/// modulo 2^32.
+template <class T, int Bytes>
+struct Lanes {
+  using sum = T;
+  typedef T type __attribute__((vector_size(Bytes)));
+  typedef std::conditional_t<std::is_integral_v<T>, std::uint32_t, T> bits
+      __attribute__((vector_size(Bytes)));
+  static constexpr int lanes = Bytes / static_cast<int>(sizeof(T));
+  static type zero() { return type{}; }
+  static type load(const T* p) {
+    type x;
+    __builtin_memcpy(&x, p, sizeof x);
+    return x;
+  }
+  static void store(T* p, type x) { __builtin_memcpy(p, &x, sizeof x); }
+  static type add(type a, type b) { return (type)((bits)a + (bits)b); }
+  static type mul(type a, type b) { return (type)((bits)a * (bits)b); }
+};
+
+}  // namespace
+
 /// A vector type whose K-groups are its sums' own type: f32, f64.
 template <class V>
 struct Plain : V {
@@ -55,6 +81,10 @@ struct Plain : V {
   using source = k_group;
   using operand = typename V::type;
   static constexpr int group = 1;
+  static operand broadcast(const k_group* p) {
+    if constexpr (requires { V::broadcast(p); }) return V::broadcast(p);
+    else return V::splat(*p);
+  }
   static operand load_operand(const k_group* p) { return V::load(p); }
   static operand gather(const source* p, index_t) { return V::load(p); }
   template <class Mask>
@@ -70,6 +100,15 @@ struct Plain : V {
     return V::fma(x, row, acc);
   }
 };
+
+/// body.operator()<I>() for I from 0 to Count - 1.
+template <int Count, class Body>
+[[gnu::always_inline]] constexpr void each_constant(const Body& body) {
+  [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
+    (body.template operator()<I>(), ...);
+  }
+  (std::make_integer_sequence<int, Count>());
+}
 
 /// body(r, v) for each vector of a micro-tile, unrolled: r and v are constants in it.
 template <int Rows, int Vectors, class Body>

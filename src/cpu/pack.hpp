@@ -72,7 +72,7 @@ void transpose_lines(typename V::k_group* dst, index_t width, const typename V::
   };
   constexpr int side = V::transposed;
   if (side > 0 && lines >= side && K >= side) return in_squares(side, V::transpose);
-  if constexpr (requires { &V::transpose_half; }) {
+  if constexpr (requires { V::transpose_half(dst, width, src, s_line); }) {
     if (lines >= side / 2 && K >= side / 2) return in_squares(side / 2, V::transpose_half);
   }
   for (int i = 0; i < lines; ++i) {
@@ -164,39 +164,31 @@ void convert_line(float* dst, const typename Convert::source* src, int count, in
   for (; i < width; ++i) dst[i] = dst[0];
 }
 
-/// See Pack, for f16 or bf16 that become f32: Convert::first(p, m) converts up to V::lanes of them,
+/// See Pack, for f16 or bf16 that become f32: Convert::load(p) converts V::lanes of them,
 /// Convert::one a single one.
 template <class V, class Convert>
 void pack_converted(float* dst, int width, const typename Convert::source* src, index_t lines,
                     index_t K, index_t s_line, index_t s_k) {
-  constexpr int chunk = 64;            // elements of each line at a time
-  alignas(64) float block[8 * chunk];  // 8 lines, converted
+  constexpr int chunk = 64;             // elements of each line at a time
+  alignas(64) float block[64 * chunk];  // the lines of a panel, converted
   for (index_t line = 0; line < lines; line += width, src += width * s_line) {
-    const int here = lines - line < width ? static_cast<int>(lines - line) : width;
-    for (index_t k = 0; k < K; k += chunk, dst += chunk * width) {
-      const int depth = K - k < chunk ? static_cast<int>(K - k) : chunk;
+    const int here = static_cast<int>(lesser(lines - line, width));
+    for (index_t k = 0; k < K; k += chunk) {
+      const int depth = static_cast<int>(lesser(K - k, chunk));
       if (s_line == 1) {
         for (int d = 0; d < depth; ++d)
           convert_line<V, Convert>(dst + d * width, src + (k + d) * s_k, here, width);
       } else if (s_k == 1) {
-        for (int i = 0; i < width; i += 8) {
-          const int rows = here - i < 8 ? here - i : 8;
-          for (int r = 0; r < rows; ++r)
-            convert_line<V, Convert>(block + r * chunk, src + (i + r) * s_line + k, depth, depth);
-          const int columns = width - i < 8 ? width - i : 8;
-          for (int d = 0; d < depth; ++d) {
-            float* to = dst + d * width + i;
-            const float first = i == 0 ? block[d] : dst[d * width];
-            for (int r = 0; r < columns; ++r) to[r] = r < rows ? block[r * chunk + d] : first;
-          }
-        }
+        for (int i = 0; i < here; ++i)
+          convert_line<V, Convert>(block + i * chunk, src + i * s_line + k, depth, depth);
+        pack_panel<V>(dst, width, block, here, depth, chunk, 1);
       } else {
         for (int d = 0; d < depth; ++d) {
           for (int i = 0; i < width; ++i)
             dst[d * width + i] = Convert::one(src[(i < here ? i : 0) * s_line + (k + d) * s_k]);
         }
       }
-      if (depth < chunk) dst += (depth - chunk) * width;
+      dst += depth * width;
     }
   }
 }

@@ -1,9 +1,11 @@
-// The route of a product through gemm(), as text for reports.
+// The route of a product through gemm(), as text for reports, and why it is taken.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "tessera/cpu/gemm.hpp"
 
@@ -33,5 +35,22 @@ std::uint64_t refused_workspaces();
 /// use only the stack, at most some 40 KiB. Pointers are not read.
 template <class In, class Out = In>
 std::size_t workspace_bytes(const Gemm<In, Out>& call);
+
+struct RouteCandidate {
+  std::string_view name;  ///< as GemmRoute::name
+  std::string why_not;    ///< empty for the one that is taken
+};
+
+/// The variants in the order in which choose.hpp asks, and what speaks against each.
+struct RouteExplanation {
+  GemmRoute route;
+  std::vector<RouteCandidate> candidates;  ///< up to the one that is taken, and those after it
+  std::string fields;                      ///< the whole Route, as name=value
+  std::vector<std::string> choices;        ///< threads, blocks, packing, memory: a sentence each
+};
+
+/// Pointers of `call` are not read. Predicts as route_of() does.
+template <class In, class Out = In>
+RouteExplanation explain_route(const Gemm<In, Out>& call);
 
 }  // namespace tessera::cpu

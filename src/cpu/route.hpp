@@ -17,8 +17,8 @@ enum class Variant : char {
   nothing,  ///< none: C is empty
   scaled,   ///< the epilogue alone: K or alpha is 0
   lanes,    ///< lane_sums.hpp
-  chains,   ///< few_sums.hpp
-  tiny,     ///< small/products.hpp or small/k_groups.hpp, panels on the stack
+  chains,   ///< small/products.hpp
+  tiny,     ///< the same or small/k_groups.hpp, panels on the stack
   small,    ///< the same, panels in a workspace
   packed    ///< packed/product.hpp
 };

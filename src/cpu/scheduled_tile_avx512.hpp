@@ -383,9 +383,9 @@ void scheduled_tile(const MicroTile<typename V::k_group, typename V::sum>& call)
 template <class V, class Table>
 constexpr Table with_scheduled_tile(Table table) {
   table.packed[7][2] = scheduled_tile<V, A::packed, B::full>;
-  if constexpr (sizeof(typename Table::source) * V::group == sizeof(typename V::k_group))
+  if constexpr (sizeof(typename Table::Source) * V::group == sizeof(typename V::k_group))
     table.direct[7][2] = scheduled_tile<V, A::strided, B::full>;
-  if constexpr (sizeof(typename Table::source) == sizeof(typename V::k_group)) {
+  if constexpr (sizeof(typename Table::Source) == sizeof(typename V::k_group)) {
     table.no_prefetch[0][7][2] = table.no_prefetch[1][7][2] = table.direct[7][2];
     table.fused_packing[7][2] = scheduled_tile<V, A::packed, B::copied>;
   }

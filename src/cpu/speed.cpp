@@ -1,8 +1,6 @@
-// Times a microkernel whose operands are in registers and L1. Some processors execute one 512-bit
-// multiply-add per cycle, others two, and no feature bit says which. Takes the best of several
-// times: at first the wide units may be powered down, or the core shared.
-#include "speed.hpp"
-
+// How fast this core multiplies: times a microkernel whose operands are in registers and L1. Some
+// processors execute one 512-bit multiply-add per cycle, others two, and no feature bit says which.
+// Takes the best of several times: at first the wide units may be powered down, or the core shared.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -10,6 +8,7 @@
 
 #include "choose_kernels.hpp"
 #include "epilogue.hpp"
+#include "expected_time.hpp"
 #include "one_panel.hpp"
 
 namespace tessera::cpu {

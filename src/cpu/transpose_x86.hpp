@@ -1,10 +1,10 @@
-// Small transpositions with 256-bit shuffles, for packing. Each kernels/<isa>.cpp gets its own
-// copy, compiled for its instruction set.
+// What x86 vectors of f32 and f64 share, above all small transpositions with 256-bit shuffles, for
+// packing. Each kernels/<isa>.cpp gets its own copy, compiled for its instruction set.
 #pragma once
 
 #include <immintrin.h>
 
-#include "tessera/core/config.hpp"
+#include "microkernel.hpp"
 
 namespace tessera::cpu {
 
@@ -53,8 +53,9 @@ namespace {
 }
 
 /// The same for words of 64 bits and i, k < 4.
-[[maybe_unused]] inline void transpose_4x4(double* dst, index_t width, const void* from,
+[[maybe_unused]] inline void transpose_4x4(void* to, index_t width, const void* from,
                                            index_t line) {
+  auto* dst = static_cast<double*>(to);
   const auto* src = static_cast<const char*>(from);
   __m256d r[4], t[4];
   TESSERA_UNROLL
@@ -71,6 +72,20 @@ namespace {
     _mm256_storeu_pd(dst + (i + 2) * width, _mm256_permute2f128_pd(t[i], t[i + 2], 0x31));
   }
 }
+
+template <class T, int Bytes>
+struct LanesX86 : Lanes<T, Bytes> {
+  static constexpr int transposed = sizeof(T) == 4 ? 8 : 4;
+  static void keep_in_register(typename Lanes<T, Bytes>::type& x) { asm("" : "+v"(x)); }
+  static void transpose(void* dst, index_t width, const void* src, index_t line) {
+    if constexpr (sizeof(T) == 4) transpose_8x8(dst, width, src, line);
+    else transpose_4x4(dst, width, src, line);
+  }
+  static void transpose_half(void* dst, index_t width, const void* src,
+                             index_t line) requires(sizeof(T) == 4) {
+    transpose_4x4_words(dst, width, src, line);
+  }
+};
 
 }  // namespace
 

@@ -11,14 +11,9 @@ namespace tessera::cpu {
 
 namespace {
 
-struct F32 {
-  using sum = float;
-  using type = __m512;
-  static constexpr int lanes = 16, transposed = 8;
-  static type zero() { return _mm512_setzero_ps(); }
+struct F32 : LanesX86<float, 64> {
   static type splat(float x) { return _mm512_set1_ps(x); }
   static __mmask16 first(int n) { return static_cast<__mmask16>((1u << n) - 1); }
-  static type load(const float* p) { return _mm512_loadu_ps(p); }
   static type load_first(const float* p, __mmask16 m) {
     return fill(m, _mm512_maskz_loadu_ps(m, p));
   }
@@ -26,18 +21,15 @@ struct F32 {
     const __m512i all = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     return _mm512_permutexvar_ps(_mm512_maskz_mov_epi32(m, all), x);
   }
-  static type broadcast(const float* p) { return _mm512_set1_ps(*p); }
   static type fma(type a, type b, type c) { return _mm512_fmadd_ps(a, b, c); }
   static type fms(type a, type b, type c) { return _mm512_fmsub_ps(a, b, c); }
   static type load_part(const float* p, __mmask16 m) { return _mm512_maskz_loadu_ps(m, p); }
   static type fma_part(__mmask16 m, type a, type b, type c) {
     return _mm512_mask3_fmadd_ps(a, b, c, m);
   }
-  static void keep_in_register(type& x) { asm("" : "+v"(x)); }
   static type fma_first(__mmask16 m, const float* p, const float* q, type acc) {
     return fma_part(m, load_part(p, m), load_part(q, m), acc);
   }
-  static type add(type a, type b) { return _mm512_add_ps(a, b); }
   template <int W>
   static type folded(type u, type v) {
     constexpr int upper = W == 8 ? 0xFF00 : W == 4 ? 0xF0F0 : W == 2 ? 0xCCCC : 0xAAAA;
@@ -53,16 +45,8 @@ struct F32 {
     return add(same, _mm512_permutex2var_ps(u, others, v));
   }
   static type exchanged(type x) { return _mm512_permute_ps(x, 0xB1); }
-  static type mul(type a, type b) { return _mm512_mul_ps(a, b); }
-  static void store(float* p, type x) { _mm512_storeu_ps(p, x); }
   static void store_first(float* p, __mmask16 m, type x) { _mm512_mask_storeu_ps(p, m, x); }
   static void stream(float* p, type x) { _mm512_stream_ps(p, x); }
-  static void transpose(void* dst, index_t width, const void* src, index_t line) {
-    transpose_8x8(dst, width, src, line);
-  }
-  static void transpose_half(void* dst, index_t width, const void* src, index_t line) {
-    transpose_4x4_words(dst, width, src, line);
-  }
   static type halves(const float* lower, const float* upper) {
     return _mm512_mask_broadcastss_ps(splat(*lower), 0xFF00, _mm_load_ss(upper));
   }
@@ -96,14 +80,9 @@ struct F32 {
   }
 };
 
-struct F64 {
-  using sum = double;
-  using type = __m512d;
-  static constexpr int lanes = 8, transposed = 4;
-  static type zero() { return _mm512_setzero_pd(); }
+struct F64 : LanesX86<double, 64> {
   static type splat(double x) { return _mm512_set1_pd(x); }
   static __mmask8 first(int n) { return static_cast<__mmask8>((1u << n) - 1); }
-  static type load(const double* p) { return _mm512_loadu_pd(p); }
   static type load_first(const double* p, __mmask8 m) {
     return fill(m, _mm512_maskz_loadu_pd(m, p));
   }
@@ -111,18 +90,15 @@ struct F64 {
     const __m512i all = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
     return _mm512_permutexvar_pd(_mm512_maskz_mov_epi64(m, all), x);
   }
-  static type broadcast(const double* p) { return _mm512_set1_pd(*p); }
   static type fma(type a, type b, type c) { return _mm512_fmadd_pd(a, b, c); }
   static type fms(type a, type b, type c) { return _mm512_fmsub_pd(a, b, c); }
   static type load_part(const double* p, __mmask8 m) { return _mm512_maskz_loadu_pd(m, p); }
   static type fma_part(__mmask8 m, type a, type b, type c) {
     return _mm512_mask3_fmadd_pd(a, b, c, m);
   }
-  static void keep_in_register(type& x) { asm("" : "+v"(x)); }
   static type fma_first(__mmask8 m, const double* p, const double* q, type acc) {
     return fma_part(m, load_part(p, m), load_part(q, m), acc);
   }
-  static type add(type a, type b) { return _mm512_add_pd(a, b); }
   template <int W>
   static type folded(type u, type v) {
     constexpr int upper = W == 4 ? 0xF0 : W == 2 ? 0xCC : 0xAA;
@@ -133,13 +109,8 @@ struct F64 {
     return add(same, _mm512_permutex2var_pd(u, others, v));
   }
   static type exchanged(type x) { return _mm512_permute_pd(x, 0x55); }
-  static type mul(type a, type b) { return _mm512_mul_pd(a, b); }
-  static void store(double* p, type x) { _mm512_storeu_pd(p, x); }
   static void store_first(double* p, __mmask8 m, type x) { _mm512_mask_storeu_pd(p, m, x); }
   static void stream(double* p, type x) { _mm512_stream_pd(p, x); }
-  static void transpose(double* dst, index_t width, const void* src, index_t line) {
-    transpose_4x4(dst, width, src, line);
-  }
   static type halves(const double* lower, const double* upper) {
     return _mm512_mask_broadcastsd_pd(splat(*lower), 0xF0, _mm_load_sd(upper));
   }

@@ -9,96 +9,68 @@ namespace tessera::cpu {
 
 namespace {
 
-template <class T, int Lanes>
-struct PortableBase {
-  using sum = T;
-  struct type {
-    T x[Lanes];
-  };
-  static constexpr int lanes = Lanes, transposed = 0;
-  static type zero() { return {}; }
+template <class T, int Count>
+struct PortableBase : Lanes<T, Count * sizeof(T)> {
+  using Base = Lanes<T, Count * sizeof(T)>;
+  using typename Base::type;
+  static constexpr int lanes = Count, transposed = 0;
   static type splat(T x) {
-    type out;
-    for (int i = 0; i < lanes; ++i) out.x[i] = x;
+    type out{};
+    for (int i = 0; i < lanes; ++i) out[i] = x;
     return out;
   }
   static int first(int n) { return n; }
-  static type load(const T* p) { return load_first(p, lanes); }
   static type load_first(const T* p, int n) {
-    type out;
-    for (int i = 0; i < lanes; ++i) out.x[i] = p[i < n ? i : 0];
+    type out{};
+    for (int i = 0; i < lanes; ++i) out[i] = p[i < n ? i : 0];
     return out;
   }
-  static type broadcast(const T* p) { return splat(*p); }
-  static type add(type a, type b) {
-    for (int i = 0; i < lanes; ++i) a.x[i] = plus(a.x[i], b.x[i]);
-    return a;
+  static type fma(type a, type b, type c) {
+    if constexpr (std::is_integral_v<T>) {
+      return Base::add(Base::mul(a, b), c);
+    } else {
+      for (int i = 0; i < lanes; ++i) c[i] = fused(a[i], b[i], c[i]);
+      return c;
+    }
   }
   static type fma_first(int n, const T* p, const T* q, type acc) {
-    for (int i = 0; i < n; ++i) acc.x[i] = fused(p[i], q[i], acc.x[i]);
+    for (int i = 0; i < n; ++i) acc[i] = fused(p[i], q[i], acc[i]);
     return acc;
   }
   template <int W>
   static type folded(type u, type v) {
-    type out;
-    for (int i = 0; i < lanes; ++i)
-      out.x[i] = (i & W) == 0 ? plus(u.x[i], u.x[i + W]) : plus(v.x[i - W], v.x[i]);
+    type out{};
+    for (int i = 0; i < lanes; ++i) out[i] = (i & W) == 0 ? u[i] + u[i + W] : v[i - W] + v[i];
     return out;
   }
-  static type mul(type a, type b) {
-    for (int i = 0; i < lanes; ++i) a.x[i] = times(a.x[i], b.x[i]);
-    return a;
-  }
-  static type fma(type a, type b, type c) {
-    for (int i = 0; i < lanes; ++i) c.x[i] = fused(a.x[i], b.x[i], c.x[i]);
-    return c;
-  }
-  static void store(T* p, type x) { store_first(p, lanes, x); }
   static void store_first(T* p, int n, type x) {
-    for (int i = 0; i < n; ++i) p[i] = x.x[i];
+    for (int i = 0; i < n; ++i) p[i] = x[i];
   }
-  static void stream(T* p, type x) { store(p, x); }
+  static void stream(T* p, type x) { Base::store(p, x); }
   static void transpose(void*, index_t, const void*, index_t) {}
 
  private:
   static T fused(T a, T b, T c) {
     if constexpr (sizeof(T) == 8) return __builtin_fma(a, b, c);
-    else if constexpr (T(0.5) != T(0)) return __builtin_fmaf(a, b, c);
-    else return plus(times(a, b), c);
-  }
-  // Integers wrap modulo 2^32.
-  static T plus(T a, T b) {
-    if constexpr (T(0.5) != T(0)) return a + b;
-    else return static_cast<T>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
-  }
-  static T times(T a, T b) {
-    if constexpr (T(0.5) != T(0)) return a * b;
-    else return static_cast<T>(static_cast<std::uint32_t>(a) * static_cast<std::uint32_t>(b));
+    else return __builtin_fmaf(a, b, c);
   }
 };
 
 /// Pairs of i16, multiplied and added into i32: exact for any i8 and u8.
-template <int Lanes>
-struct PortablePairs : PortableBase<std::int32_t, Lanes> {
-  using Base = PortableBase<std::int32_t, Lanes>;
+template <int Count>
+struct PortablePairs : PortableBase<std::int32_t, Count> {
+  using type = typename PortableBase<std::int32_t, Count>::type;
   using k_group = std::uint32_t;
-  using Unsigned = PortableBase<std::uint32_t, Lanes>;
+  using Unsigned = PortableBase<k_group, Count>;
   using operand = typename Unsigned::type;
   static constexpr int group = 2;
   static operand load_operand(const k_group* p) { return Unsigned::load(p); }
   static operand load_operand_first(const k_group* p, int n) { return Unsigned::load_first(p, n); }
   static operand broadcast(const k_group* p) { return Unsigned::splat(*p); }
-  static typename Base::type step(operand x, operand row, typename Base::type acc) {
-    for (int i = 0; i < Lanes; ++i) {
-      const auto product = [](k_group a, k_group b) {
-        return static_cast<std::int32_t>(static_cast<std::int16_t>(a)) *
-               static_cast<std::int16_t>(b);
-      };
-      const auto both = static_cast<std::uint32_t>(product(x.x[i], row.x[i])) +
-                        static_cast<std::uint32_t>(product(x.x[i] >> 16, row.x[i] >> 16));
-      acc.x[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(acc.x[i]) + both);
-    }
-    return acc;
+  static type step(operand x, operand row, type acc) {
+    const auto low = [](operand pairs) { return (operand)((type)(pairs << 16) >> 16); };
+    const auto high = [](operand pairs) { return (operand)((type)pairs >> 16); };
+    return (type)((operand)acc + low(x) * low(row) + high(x) * high(row));
   }
 };
 
@@ -175,6 +147,48 @@ struct PairsOf {
     return wide(part[0]) | static_cast<std::uint32_t>(wide(part[1])) << 16;
   }
 };
+
+/// A of one type of bytes and B of another, or of the same; Source: what both are passed as.
+template <class Set, class Source, class OfA = Source, class OfB = Source>
+constexpr auto make_pairs_kernels() {
+  using Pairs = typename Set::Pairs;
+  return make_kernels<Pairs, Set::pairs_rows, Set::pairs_vectors, Source>(
+      Set::pairs_isa, pack_groups<Pairs, PairsOf<Pairs, OfA, Source>>,
+      pack_groups<Pairs, PairsOf<Pairs, OfB, Source>>);
+}
+
+/// The tables of an instruction set that has no instructions for products of bytes or 16 bits. Set:
+/// F32, F64 and Pairs, of i16, the vector types; Half and Brain convert f16 and bf16; rows and
+/// vectors of micro-tiles, and those of pairs.
+template <class Set>
+constexpr KernelSet make_kernel_set(const KernelsF32& f32, [[maybe_unused]] const KernelsF64& f64) {
+  KernelSet out{};
+  out.f32 = f32;
+#if !defined(TESSERA_ONLY_DEMO)
+  using F = typename Set::F32;
+  using D = typename Set::F64;
+  out.f64 = f64;
+  out.f16 = make_converted_kernels<F, Set::rows, Set::vectors, typename Set::Half>(f32.isa);
+  out.bf16 = make_converted_kernels<F, Set::rows, Set::vectors, typename Set::Brain>(f32.isa);
+  out.i8 = make_pairs_kernels<Set, std::int8_t>();
+  out.u8 = make_pairs_kernels<Set, std::uint8_t>();
+  out.u8i8 = make_pairs_kernels<Set, std::uint8_t, std::uint8_t, std::int8_t>();
+  out.i8u8 = make_pairs_kernels<Set, std::uint8_t, std::int8_t, std::uint8_t>();
+  out.c32 = complex_kernels<F, D>(f32);
+  out.c64 = complex_kernels<D, D>(f64);
+#endif
+  return out;
+}
+
+/// Whose tables of f32 and f64 are nothing but micro-tiles.
+template <class Set>
+constexpr KernelSet make_plain_kernel_set(const char* isa) {
+  using F = typename Set::F32;
+  using D = typename Set::F64;
+  return make_kernel_set<Set>(
+      make_kernels<F, Set::rows, Set::vectors, float>(isa, pack_panels<F>, pack_panels<F>),
+      make_kernels<D, Set::rows, Set::vectors, double>(isa, pack_panels<D>, pack_panels<D>));
+}
 
 }  // namespace
 

@@ -1,7 +1,7 @@
-// Why the packed path takes its route for a plan: see cpu/explain_route.hpp.
+// Why the packed path takes its route for a plan: see cpu/reported_route.hpp.
 #pragma once
 
-#include "cpu/explain_route.hpp"
+#include "cpu/reported_route.hpp"
 #include "tessera/matmul/plan.hpp"
 
 namespace tessera::detail {

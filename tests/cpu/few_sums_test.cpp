@@ -1,7 +1,5 @@
 // Few elements of C over a long K: every orientation gives the chain in order of k bit for bit, and
 // takes the path whose time is that of one chain.
-#include "few_sums.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "cpu/tables.hpp"
+#include "small/products.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::cpu {

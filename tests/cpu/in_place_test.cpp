@@ -22,7 +22,7 @@ using testing::BetweenPages;
 /// from element(i).
 template <class In, class Table, class Element>
 void expect_in_place_is_packed(const Table& table, Element element) {
-  using Source = typename Table::source;
+  using Source = typename Table::Source;
   using Sum = typename cpu::Gemm<In>::Sum;
   constexpr index_t c_row = 50;
   for (const index_t k_groups : {1, 2, 3, 4, 8, 65}) {
@@ -81,9 +81,9 @@ void expect_in_place_is_packed(const Table& table, Element element) {
 TEST(InPlace, BytesMakeWhatPackedOnesMake) {
   if (!cpu_features().vnni) GTEST_SKIP() << "this CPU has no AVX512_VNNI";
   expect_in_place_is_packed<std::int8_t>(
-      cpu::kAvx512VnniI8, [](index_t i) { return static_cast<std::int8_t>(i * 37 + 128); });
+      cpu::kAvx512Vnni.i8, [](index_t i) { return static_cast<std::int8_t>(i * 37 + 128); });
   expect_in_place_is_packed<std::uint8_t>(
-      cpu::kAvx512VnniU8, [](index_t i) { return static_cast<std::uint8_t>(i * 37 + 255); });
+      cpu::kAvx512Vnni.u8, [](index_t i) { return static_cast<std::uint8_t>(i * 37 + 255); });
 }
 
 TEST(InPlace, BrainFloatsMakeWhatPackedOnesMake) {

@@ -310,7 +310,7 @@ void expect_every_entry_exact(const Table& table) {
     for (int rows = 1; rows <= table.rows; ++rows) {
       for (int cols = 1; cols <= table.nr(); ++cols) {
         const int vectors = (cols + table.lanes - 1) / table.lanes, width = vectors * table.lanes;
-        using Source = typename Table::source;
+        using Source = typename Table::Source;
         std::vector<Source> a, b;
         for (int r = 0; r < rows; ++r)
           for (index_t k = 0; k < K; ++k) a.push_back(static_cast<Source>(bytes.a(r, k)));
@@ -352,10 +352,10 @@ TEST(IntegerKernels, EveryEntryIsExact) {
 #if defined(__x86_64__)
 TEST(IntegerKernels, EveryVnniEntryIsExact) {
   if (!cpu_features().vnni) GTEST_SKIP() << "this CPU has no AVX512_VNNI";
-  expect_every_entry_exact<std::int8_t>(cpu::kAvx512VnniI8);
-  expect_every_entry_exact<std::uint8_t>(cpu::kAvx512VnniU8);
-  expect_every_entry_exact<cpu::U8I8>(cpu::kAvx512VnniU8I8);
-  expect_every_entry_exact<cpu::I8U8>(cpu::kAvx512VnniI8U8);
+  expect_every_entry_exact<std::int8_t>(cpu::kAvx512Vnni.i8);
+  expect_every_entry_exact<std::uint8_t>(cpu::kAvx512Vnni.u8);
+  expect_every_entry_exact<cpu::U8I8>(cpu::kAvx512Vnni.u8i8);
+  expect_every_entry_exact<cpu::I8U8>(cpu::kAvx512Vnni.i8u8);
 }
 #endif
 

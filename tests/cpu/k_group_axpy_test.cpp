@@ -32,7 +32,7 @@ Source element(index_t i, index_t k) {
 
 template <class Table>
 class Sweeps {
-  using Source = typename Table::source;
+  using Source = typename Table::Source;
   using KGroup = std::uint32_t;
 
  public:
@@ -124,9 +124,9 @@ void expect_axpys(const Table& table) {
     }
   }
   // Lines whole pages apart, of which the longer ones are read one half behind the other.
-  const auto elements = static_cast<index_t>(4096 / sizeof(typename Table::source));
+  const auto elements = static_cast<index_t>(4096 / sizeof(typename Table::Source));
   for (const index_t bytes : {4096, 8192}) {
-    const index_t K = bytes / static_cast<index_t>(sizeof(typename Table::source));
+    const index_t K = bytes / static_cast<index_t>(sizeof(typename Table::Source));
     for (int rows = 1; rows <= table.dot_rows; ++rows) {
       for (const int cols : {64, 70}) {
         for (const index_t rest : {0, 1, 2, 7})
@@ -144,10 +144,10 @@ TEST(KGroupAxpys, OfBrainFloatsHaveTheBitsOfPackedTiles) {
 
 TEST(KGroupAxpys, OfBytesAreExact) {
   if (!cpu_features().vnni) GTEST_SKIP() << "this CPU has no AVX512_VNNI";
-  expect_axpys<std::int32_t>(cpu::kAvx512VnniI8);
-  expect_axpys<std::int32_t>(cpu::kAvx512VnniU8);
-  expect_axpys<std::int32_t>(cpu::kAvx512VnniU8I8);
-  expect_axpys<std::int32_t>(cpu::kAvx512VnniI8U8);
+  expect_axpys<std::int32_t>(cpu::kAvx512Vnni.i8);
+  expect_axpys<std::int32_t>(cpu::kAvx512Vnni.u8);
+  expect_axpys<std::int32_t>(cpu::kAvx512Vnni.u8i8);
+  expect_axpys<std::int32_t>(cpu::kAvx512Vnni.i8u8);
 }
 
 }  // namespace

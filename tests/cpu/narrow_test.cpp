@@ -45,7 +45,7 @@ void expect_narrow_is_convert(const Table& table) {
   for (const std::size_t part : {1u, 7u, 61u}) {  // whole vectors and what is left of one
     for (std::size_t at = 0; at < from.size(); at += part) {
       const auto count = static_cast<int>(std::min(part, from.size() - at));
-      table.narrow(reinterpret_cast<typename Table::source*>(to.data() + at), from.data() + at,
+      table.narrow(reinterpret_cast<typename Table::Source*>(to.data() + at), from.data() + at,
                    count);
     }
     for (std::size_t i = 0; i < from.size(); ++i) {

@@ -243,10 +243,10 @@ TEST(Pack, QuadsOfBytesLieInKGroupsShiftedToTheSignsThatTheInstructionWants) {
   const auto flipped = [](auto x) {
     return static_cast<std::uint32_t>(static_cast<std::uint8_t>(x)) ^ 0x80u;
   };
-  expect_k_groups(cpu::kAvx512VnniI8, cpu::kAvx512VnniI8.pack_a, byte<std::int8_t>, as_it_is);
-  expect_k_groups(cpu::kAvx512VnniI8, cpu::kAvx512VnniI8.pack_b, byte<std::int8_t>, flipped);
-  expect_k_groups(cpu::kAvx512VnniU8, cpu::kAvx512VnniU8.pack_a, byte<std::uint8_t>, as_it_is);
-  expect_k_groups(cpu::kAvx512VnniU8, cpu::kAvx512VnniU8.pack_b, byte<std::uint8_t>, flipped);
+  expect_k_groups(cpu::kAvx512Vnni.i8, cpu::kAvx512Vnni.i8.pack_a, byte<std::int8_t>, as_it_is);
+  expect_k_groups(cpu::kAvx512Vnni.i8, cpu::kAvx512Vnni.i8.pack_b, byte<std::int8_t>, flipped);
+  expect_k_groups(cpu::kAvx512Vnni.u8, cpu::kAvx512Vnni.u8.pack_a, byte<std::uint8_t>, as_it_is);
+  expect_k_groups(cpu::kAvx512Vnni.u8, cpu::kAvx512Vnni.u8.pack_b, byte<std::uint8_t>, flipped);
 }
 #endif
 

@@ -1,7 +1,5 @@
 // The speed of this core, for estimates of work: measured, bounded, and never lower than it
 // was.
-#include "speed.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cfenv>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "choose_kernels.hpp"
+#include "expected_time.hpp"
 #include "packed/product.hpp"
 
 namespace tessera::cpu {

@@ -43,10 +43,10 @@ template <class In>
 const auto& real() {
   if constexpr (std::is_same_v<In, bf16>) return cpu::kAmxBf16;
   else if constexpr (std::is_same_v<In, f16>) return cpu::kAmxF16;
-  else if constexpr (std::is_same_v<In, std::int8_t>) return cpu::kAmxI8;
-  else if constexpr (std::is_same_v<In, cpu::U8I8>) return cpu::kAmxU8I8;
-  else if constexpr (std::is_same_v<In, cpu::I8U8>) return cpu::kAmxI8U8;
-  else return cpu::kAmxU8;
+  else if constexpr (std::is_same_v<In, std::int8_t>) return cpu::kAmxBytes.i8;
+  else if constexpr (std::is_same_v<In, cpu::U8I8>) return cpu::kAmxBytes.u8i8;
+  else if constexpr (std::is_same_v<In, cpu::I8U8>) return cpu::kAmxBytes.i8u8;
+  else return cpu::kAmxBytes.u8;
 }
 template <class In>
 bool runs_real() {
@@ -126,7 +126,7 @@ class Data {
 /// One entry: the first `rows` of A times the first `cols` of B, packed by the table.
 template <class In, class Table>
 std::string entry(const Table& table, const Data<In>& data, int rows, int cols, bool resume) {
-  using Source = typename Table::source;
+  using Source = typename Table::Source;
   using Sum = typename Data<In>::Sum;
   constexpr index_t c_row = 37;
   const int width = (cols + table.lanes - 1) / table.lanes * table.lanes;
@@ -246,7 +246,7 @@ TEST(TileConfig, AShapeThatTheUnitRefusesIsAFault) {
 TYPED_TEST(TileKernels, ThePackingOfTheRealTableIsTheSame) {
   using In = TypeParam;
   if (best_vector_path() != VectorPath::avx512) GTEST_SKIP() << "this CPU has no AVX-512";
-  using Source = typename std::remove_cvref_t<decltype(real<In>())>::source;
+  using Source = typename std::remove_cvref_t<decltype(real<In>())>::Source;
   for (const index_t K : {1, 5, 31, 32, 64, 128, 131, 300}) {
     for (const index_t lines : {1, 15, 16, 31, 32, 33, 70}) {
       using Element = cpu::ElementA<In>;  // to packing, bytes are bytes

@@ -13,6 +13,17 @@ namespace tessera::cpu {
 
 namespace {
 
+/// What is multiplied; of bytes, those of A and of B are signed or unsigned.
+enum class Dot : char {
+  bf16,
+  f16,
+  signed_signed,
+  unsigned_unsigned,
+  unsigned_signed,
+  signed_unsigned
+};
+
+template <Dot kDot>
 struct Amx {
   static void configure(const TileConfig& config) { asm volatile("ldtilecfg %0" ::"m"(config)); }
   static void release() { asm volatile("tilerelease"); }
@@ -32,44 +43,19 @@ struct Amx {
   static void store(void* p, index_t step) {
     asm volatile("tilestored %%tmm%c2, (%0,%1)" ::"r"(p), "r"(step), "n"(T) : "memory");
   }
-};
-
-struct AmxBf16 : Amx {
   template <int C, int A, int B>
   static void dot() {
-    asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"n"(C), "n"(A), "n"(B));
-  }
-};
-struct AmxF16 : Amx {
-  template <int C, int A, int B>
-  static void dot() {  // VEX.128.F2.0F38.W0 5C 11:C:A, vvvv = B
-    asm volatile(".byte 0xc4, 0xe2, %c0, 0x5c, %c1" ::"n"((~B & 15) << 3 | 3),
-                 "n"(0xC0 | C << 3 | A));
-  }
-};
-struct AmxI8 : Amx {
-  template <int C, int A, int B>
-  static void dot() {
-    asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"n"(C), "n"(A), "n"(B));
-  }
-};
-struct AmxU8 : Amx {
-  template <int C, int A, int B>
-  static void dot() {
-    asm volatile("tdpbuud %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"n"(C), "n"(A), "n"(B));
-  }
-};
-
-struct AmxU8I8 : Amx {
-  template <int C, int A, int B>
-  static void dot() {
-    asm volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"n"(C), "n"(A), "n"(B));
-  }
-};
-struct AmxI8U8 : Amx {
-  template <int C, int A, int B>
-  static void dot() {
-    asm volatile("tdpbsud %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"n"(C), "n"(A), "n"(B));
+#define TESSERA_DOT(instruction) \
+  asm volatile(instruction " %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"n"(C), "n"(A), "n"(B))
+    if constexpr (kDot == Dot::bf16) TESSERA_DOT("tdpbf16ps");
+    else if constexpr (kDot == Dot::signed_signed) TESSERA_DOT("tdpbssd");
+    else if constexpr (kDot == Dot::unsigned_unsigned) TESSERA_DOT("tdpbuud");
+    else if constexpr (kDot == Dot::unsigned_signed) TESSERA_DOT("tdpbusd");
+    else if constexpr (kDot == Dot::signed_unsigned) TESSERA_DOT("tdpbsud");
+    else  // TDPFP16PS: VEX.128.F2.0F38.W0 5C 11:C:A, vvvv = B
+      asm volatile(".byte 0xc4, 0xe2, %c0, 0x5c, %c1" ::"n"((~B & 15) << 3 | 3),
+                   "n"(0xC0 | C << 3 | A));
+#undef TESSERA_DOT
   }
 };
 
@@ -80,17 +66,21 @@ struct Quads : KGroups<I32> {
   static constexpr int group = 4;
 };
 
+template <Dot kDot, class Source>
+constexpr auto quads_kernels() {
+  return make_tile_kernels<Amx<kDot>, Quads, Unconverted<Source>>("amx");
+}
+
 }  // namespace
 
 constexpr KernelsBf16Pairs kAmxBf16 =
-    make_tile_kernels<AmxBf16, Pairs, Unconverted<BrainBits>>("amx");
-constexpr KernelsF16Pairs kAmxF16 = make_tile_kernels<AmxF16, Pairs, Unconverted<HalfBits>>("amx");
-constexpr KernelsI8 kAmxI8 = make_tile_kernels<AmxI8, Quads, Unconverted<std::int8_t>>("amx");
-constexpr KernelsU8 kAmxU8 = make_tile_kernels<AmxU8, Quads, Unconverted<std::uint8_t>>("amx");
-constexpr KernelsBytes kAmxU8I8 =
-    make_tile_kernels<AmxU8I8, Quads, Unconverted<std::uint8_t>>("amx");
-constexpr KernelsBytes kAmxI8U8 =
-    make_tile_kernels<AmxI8U8, Quads, Unconverted<std::uint8_t>>("amx");
+    make_tile_kernels<Amx<Dot::bf16>, Pairs, Unconverted<BrainBits>>("amx");
+constexpr KernelsF16Pairs kAmxF16 =
+    make_tile_kernels<Amx<Dot::f16>, Pairs, Unconverted<HalfBits>>("amx");
+constexpr ByteKernels kAmxBytes = {quads_kernels<Dot::signed_signed, std::int8_t>(),
+                                   quads_kernels<Dot::unsigned_unsigned, std::uint8_t>(),
+                                   quads_kernels<Dot::unsigned_signed, std::uint8_t>(),
+                                   quads_kernels<Dot::signed_unsigned, std::uint8_t>()};
 
 }  // namespace tessera::cpu
 #endif

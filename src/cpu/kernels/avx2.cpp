@@ -12,26 +12,19 @@ inline __m256i lanes_below(int n) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
-struct F32 {
-  using sum = float;
-  using type = __m256;
-  static constexpr int lanes = 8, transposed = 8;
-  static type zero() { return _mm256_setzero_ps(); }
+struct F32 : LanesX86<float, 32> {
   static type splat(float x) { return _mm256_set1_ps(x); }
   static __m256i first(int n) { return lanes_below(n); }
-  static type load(const float* p) { return _mm256_loadu_ps(p); }
   static type load_first(const float* p, __m256i m) {
     return _mm256_blendv_ps(broadcast(p), _mm256_maskload_ps(p, m), _mm256_castsi256_ps(m));
   }
   static type broadcast(const float* p) { return _mm256_broadcast_ss(p); }
   static type fma(type a, type b, type c) { return _mm256_fmadd_ps(a, b, c); }
   static type fms(type a, type b, type c) { return _mm256_fmsub_ps(a, b, c); }
-  static void keep_in_register(type& x) { asm("" : "+x"(x)); }
   static type fma_first(__m256i m, const float* p, const float* q, type acc) {
     const type sum = fma(_mm256_maskload_ps(p, m), _mm256_maskload_ps(q, m), acc);
     return _mm256_blendv_ps(acc, sum, _mm256_castsi256_ps(m));
   }
-  static type add(type a, type b) { return _mm256_add_ps(a, b); }
   template <int W>
   static type folded(type u, type v) {
     constexpr int upper = W == 4 ? 0xF0 : W == 2 ? 0xCC : 0xAA;
@@ -44,38 +37,23 @@ struct F32 {
     return add(same, _mm256_permute_ps(_mm256_blend_ps(v, u, upper), 0xB1));
   }
   static type exchanged(type x) { return _mm256_permute_ps(x, 0xB1); }
-  static type mul(type a, type b) { return _mm256_mul_ps(a, b); }
-  static void store(float* p, type x) { _mm256_storeu_ps(p, x); }
   static void store_first(float* p, __m256i m, type x) { _mm256_maskstore_ps(p, m, x); }
   static void stream(float* p, type x) { _mm256_stream_ps(p, x); }
-  static void transpose(void* dst, index_t width, const void* src, index_t line) {
-    transpose_8x8(dst, width, src, line);
-  }
-  static void transpose_half(void* dst, index_t width, const void* src, index_t line) {
-    transpose_4x4_words(dst, width, src, line);
-  }
 };
 
-struct F64 {
-  using sum = double;
-  using type = __m256d;
-  static constexpr int lanes = 4, transposed = 4;
-  static type zero() { return _mm256_setzero_pd(); }
+struct F64 : LanesX86<double, 32> {
   static type splat(double x) { return _mm256_set1_pd(x); }
   static __m256i first(int n) { return lanes_below(2 * n); }
-  static type load(const double* p) { return _mm256_loadu_pd(p); }
   static type load_first(const double* p, __m256i m) {
     return _mm256_blendv_pd(broadcast(p), _mm256_maskload_pd(p, m), _mm256_castsi256_pd(m));
   }
   static type broadcast(const double* p) { return _mm256_broadcast_sd(p); }
   static type fma(type a, type b, type c) { return _mm256_fmadd_pd(a, b, c); }
   static type fms(type a, type b, type c) { return _mm256_fmsub_pd(a, b, c); }
-  static void keep_in_register(type& x) { asm("" : "+x"(x)); }
   static type fma_first(__m256i m, const double* p, const double* q, type acc) {
     const type sum = fma(_mm256_maskload_pd(p, m), _mm256_maskload_pd(q, m), acc);
     return _mm256_blendv_pd(acc, sum, _mm256_castsi256_pd(m));
   }
-  static type add(type a, type b) { return _mm256_add_pd(a, b); }
   template <int W>
   static type folded(type u, type v) {
     if constexpr (W == 2)
@@ -83,13 +61,8 @@ struct F64 {
     return add(_mm256_blend_pd(u, v, 0xA), _mm256_shuffle_pd(u, v, 0x5));
   }
   static type exchanged(type x) { return _mm256_permute_pd(x, 0x5); }
-  static type mul(type a, type b) { return _mm256_mul_pd(a, b); }
-  static void store(double* p, type x) { _mm256_storeu_pd(p, x); }
   static void store_first(double* p, __m256i m, type x) { _mm256_maskstore_pd(p, m, x); }
   static void stream(double* p, type x) { _mm256_stream_pd(p, x); }
-  static void transpose(double* dst, index_t width, const void* src, index_t line) {
-    transpose_4x4(dst, width, src, line);
-  }
 };
 
 struct ConvertF16 : PortableConvert<F32, HalfBits> {
@@ -153,38 +126,19 @@ struct Pairs {
   static void stream(sum* p, type x) { _mm256_stream_si256(reinterpret_cast<__m256i*>(p), x); }
 };
 
-/// A of one type of bytes and B of another, or of the same.
-template <class ElementOfA, class ElementOfB = ElementOfA>
-constexpr auto integer_kernels() {
-  using Source =
-      std::conditional_t<std::is_same_v<ElementOfA, ElementOfB>, ElementOfA, std::uint8_t>;
-  return make_kernels<Pairs, 6, 2, Source>("avx2",
-                                           pack_groups<Pairs, PairsOf<Pairs, ElementOfA, Source>>,
-                                           pack_groups<Pairs, PairsOf<Pairs, ElementOfB, Source>>);
-}
-
-using F = Plain<F32>;
-using D = Plain<F64>;
-
-constexpr auto kF32 = make_kernels<F, 6, 2, float>("avx2", pack_panels<F>, pack_panels<F>);
-[[maybe_unused]] constexpr auto kF64 =
-    make_kernels<D, 6, 2, double>("avx2", pack_panels<D>, pack_panels<D>);
+struct Set {
+  using F32 = Plain<cpu::F32>;
+  using F64 = Plain<cpu::F64>;
+  using Pairs = cpu::Pairs;
+  using Half = ConvertF16;
+  using Brain = ConvertBf16;
+  static constexpr int rows = 6, vectors = 2, pairs_rows = 6, pairs_vectors = 2;
+  static constexpr const char* pairs_isa = "avx2";
+};
 
 }  // namespace
 
-constexpr KernelSet kAvx2 = {kF32,
-#if !defined(TESSERA_ONLY_DEMO)
-                             kF64,
-                             make_converted_kernels<F, 6, 2, ConvertF16>("avx2"),
-                             make_converted_kernels<F, 6, 2, ConvertBf16>("avx2"),
-                             integer_kernels<std::int8_t>(),
-                             integer_kernels<std::uint8_t>(),
-                             integer_kernels<std::uint8_t, std::int8_t>(),
-                             integer_kernels<std::int8_t, std::uint8_t>(),
-                             complex_kernels<F, D>(kF32),
-                             complex_kernels<D, D>(kF64)
-#endif
-};
+constexpr KernelSet kAvx2 = make_plain_kernel_set<Set>("avx2");
 
 }  // namespace tessera::cpu
 #endif

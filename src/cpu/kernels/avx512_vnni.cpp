@@ -79,11 +79,6 @@ struct Quads : Lines<Flipped<Source>> {
   static constexpr int weight = signed_a ? -128 : 128;
 };
 
-template <class V>
-typename V::type weighed(const typename V::type (&sums)[4]) {
-  return V::mul(V::add(V::add(sums[0], sums[1]), V::add(sums[2], sums[3])), V::splat(V::weight));
-}
-
 /// See Kernels::sum_rows. Four rows at a time; the last row is repeated for missing ones.
 template <class V>
 void sum_rows(std::int32_t* out, const std::uint32_t* a, index_t rows, index_t k_groups,
@@ -108,26 +103,6 @@ void sum_rows(std::int32_t* out, const std::uint32_t* a, index_t rows, index_t k
   }
 }
 
-/// The row sums at the end of a panel that is half as wide as a vector, where a vector holds two
-/// K-groups of each line.
-template <class V>
-void sum_narrow_panel(std::uint32_t* panel, index_t k_groups) {
-  constexpr int width = V::lanes / 2;
-  typename V::type sums[4] = {V::zero(), V::zero(), V::zero(), V::zero()};
-  index_t w = 0;
-  for (; w + 8 <= k_groups; w += 8) {
-    TESSERA_UNROLL
-    for (int n = 0; n < 4; ++n)
-      sums[n] = V::count(V::load_operand(panel + (w + 2 * n) * width), sums[n]);
-  }
-  for (; w < k_groups; w += 2) {
-    const auto mask = V::first(w + 1 < k_groups ? V::lanes : width);
-    sums[0] = V::count(V::load_operand_first(panel + w * width, mask), sums[0]);
-  }
-  const __m512i both = weighed<V>(sums);
-  V::keep_lower(panel + k_groups * width, V::add(both, _mm512_shuffle_i64x2(both, both, 0x4E)));
-}
-
 /// See Pack; each panel ends with the same sums.
 template <class V>
 void pack_a(std::uint32_t* dst, int width, const typename V::source* src, index_t lines, index_t K,
@@ -135,10 +110,6 @@ void pack_a(std::uint32_t* dst, int width, const typename V::source* src, index_
   const index_t k_groups = (K + V::group - 1) / V::group;
   pack_groups<V, Unconverted<typename V::source>, 1>(dst, width, src, lines, K, s_line, s_k);
   for (index_t line = 0; line < lines; line += width, dst += width * (k_groups + 1)) {
-    if (2 * width == V::lanes) {
-      sum_narrow_panel<V>(dst, k_groups);
-      continue;
-    }
     for (int i = 0; i < width; i += V::lanes) {
       const auto mask = V::first(width - i < V::lanes ? width - i : V::lanes);
       typename V::type sums[4] = {V::zero(), V::zero(), V::zero(), V::zero()};
@@ -149,8 +120,9 @@ void pack_a(std::uint32_t* dst, int width, const typename V::source* src, index_
             sums[n] = V::count(V::load_operand_first(dst + (w + n) * width + i, mask), sums[n]);
         }
       }
-      V::store_first(reinterpret_cast<std::int32_t*>(dst + width * k_groups + i), mask,
-                     weighed<V>(sums));
+      V::store_first(
+          reinterpret_cast<std::int32_t*>(dst + width * k_groups + i), mask,
+          V::mul(V::add(V::add(sums[0], sums[1]), V::add(sums[2], sums[3])), V::splat(V::weight)));
     }
   }
 }
@@ -183,10 +155,8 @@ constexpr KernelsBytes mixed_kernels() {
 
 }  // namespace
 
-constexpr KernelsBytes kAvx512VnniU8I8 = mixed_kernels<false>();
-constexpr KernelsBytes kAvx512VnniI8U8 = mixed_kernels<true>();
-constexpr KernelsI8 kAvx512VnniI8 = quads_kernels<std::int8_t>();
-constexpr KernelsU8 kAvx512VnniU8 = quads_kernels<std::uint8_t>();
+constexpr ByteKernels kAvx512Vnni = {quads_kernels<std::int8_t>(), quads_kernels<std::uint8_t>(),
+                                     mixed_kernels<false>(), mixed_kernels<true>()};
 
 }  // namespace tessera::cpu
 #endif

@@ -102,14 +102,6 @@ inline void Product<In, Out, Table>::run_unpacked(int worker, const Part& part) 
     finish_unpacked(sums, micro.c_row, 0, call_.M, part.j, part.j_end);
 }
 
-/// May the axpy form prefetch the next rows of B into L2, in all of a task's columns? Only where
-/// tuning().prefetches_in_order: see axpy().
-template <class In, class Out, class Table>
-inline bool Product<In, Out, Table>::prefetches_in_order(index_t cols) {
-  const index_t bytes = kAxpyTogether * cols * static_cast<index_t>(sizeof(In));
-  return tuning().prefetches_in_order != 0 && bytes <= caches().l2 / 2;
-}
-
 /// A few rows of A, unpacked, in groups of at most MR. Each strip of columns stays in L2 for all
 /// groups; its sums, where C does not hold them, stay in L1. Whole micro-tiles are faster from L2
 /// and slower from L3.

@@ -1,12 +1,53 @@
 // The five loops around the microkernel, with the numbers of BLIS (Van Zee and van de Geijn, ACM
 // TOMS 41(3), 2015): 5, blocks of C; 4, KC blocks; 3, blocks of rows of A, in tasks that threads
-// share (tasks.hpp); 2, panels of B; 1, register tiles. Part of product.hpp, which includes it.
+// share; 2, panels of B; 1, register tiles. Part of product.hpp, which includes it.
 // Measurements: bench/results/cpu/tuning.md.
 #pragma once
 
 #include "product.hpp"
 
 namespace tessera::cpu {
+
+/// False where there is no memory for packing.
+template <class In, class Out, class Table>
+inline bool Product<In, Out, Table>::run() {
+  const PackedWorkspace& needs = plan_.workspace;
+  if (needs.total == 0) {
+    run_blocks_of_c();
+    return true;
+  }
+  Workspace workspace(needs.total);
+  if (!workspace) return false;
+  a_kc_block_ = workspace.take<KGroup>(needs.a_kc_block);
+  b_kc_block_ = workspace.take<KGroup>(needs.b_kc_block);
+  sums_ = workspace.take<Sum>(needs.sums);
+  a_states_ = workspace.take<State>(needs.states);
+  b_states_ = a_states_ + needs.a_shares;
+  const index_t shares = needs.a_shares + needs.b_shares;
+  for (index_t i = 0; i < shares; ++i) a_states_[i].store(0, std::memory_order_relaxed);
+  own_step_ = static_cast<index_t>((needs.a_own + needs.b_own) / sizeof(KGroup));
+  a_own_ = workspace.take<KGroup>(needs.a_own);
+  b_own_ = a_own_ + needs.a_own / sizeof(KGroup);
+  run_blocks_of_c();
+  return true;
+}
+
+/// The next task of a KC block for a worker: first those of its own range, then the remaining ones
+/// of others; -1: none is left.
+template <class In, class Out, class Table>
+inline index_t Product<In, Out, Table>::take(int worker, index_t kc_block) {
+  for (int n = 0; n < ranges_; ++n) {
+    const int range = (worker + n) % ranges_;
+    const index_t first = range * tasks_ / ranges_, count = (range + 1) * tasks_ / ranges_ - first;
+    std::atomic<index_t>& next = next_[range].task;  // continues across KC blocks
+    index_t at = next.load(std::memory_order_relaxed);
+    while (at < (kc_block + 1) * count) {
+      if (next.compare_exchange_weak(at, at + 1, std::memory_order_relaxed))
+        return first + at - kc_block * count;
+    }
+  }
+  return -1;
+}
 
 /// Loop 5: blocks of C, of which all threads compute one at a time.
 template <class In, class Out, class Table>

@@ -6,24 +6,14 @@
 #include <utility>
 
 #include "cpu/blocking.hpp"
+#include "cpu/call_forms.hpp"
 #include "cpu/choose_kernels.hpp"
-#include "cpu/degenerate_strides.hpp"
 #include "cpu/each_product.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/cpu/packed_matrix.hpp"
 
 namespace tessera::cpu {
-
-namespace {
-
-/// Calls body(KGroup{}, table) for the K-groups that In is packed into.
-template <class Source, class KGroup, class Sum, class Body>
-void with_k_group(const Kernels<Source, KGroup, Sum>& table, Body&& body) {
-  body(KGroup{}, Source{}, table);
-}
-
-}  // namespace
 
 template <class In>
 PackedMatrix<In>::PackedMatrix(const ElementB<In>* B, index_t K, index_t N, index_t b_row,
@@ -32,29 +22,28 @@ PackedMatrix<In>::PackedMatrix(const ElementB<In>* B, index_t K, index_t N, inde
   if (K <= 0 || N <= 0) return;
   if (is_degenerate(K, b_row)) b_row = 1;
   if (is_degenerate(N, b_col)) b_col = 1;
-  with_kernels<In>([&](const auto& table) {
-    with_k_group(table, [&](auto k_group, auto source, const auto& kernels) {
-      using KGroup = decltype(k_group);
-      using Source = decltype(source);
-      const index_t k_groups = (K + kernels.group - 1) / kernels.group;
-      kc_ = kc_block_depth(k_groups, kernels.rows, sizeof(KGroup));
-      nr_ = panel_columns(N, kernels.lanes, kernels.vectors);
-      const index_t columns = (N + nr_ - 1) / nr_ * nr_, kc_blocks = (k_groups + kc_ - 1) / kc_;
-      bytes_ = static_cast<std::size_t>((k_groups + kc_blocks * kernels.b_extra) * columns) *
-               sizeof(KGroup);
-      void* memory =
-          mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-      if (memory == MAP_FAILED)
-        throw Error(Category::resource, "PackedMatrix: no memory", cat(bytes_, " bytes"));
-      madvise(memory, bytes_, MADV_HUGEPAGE);
-      data_ = memory;
-      KGroup* to = static_cast<KGroup*>(memory);
-      for (index_t w = 0; w < k_groups; w += kc_, to += (kc_ + kernels.b_extra) * columns) {
-        const index_t k = w * kernels.group, deep = kc_ * kernels.group;
-        kernels.pack_b(to, nr_, reinterpret_cast<const Source*>(B + k * b_row), N,
-                       K - k < deep ? K - k : deep, b_col, b_row);
-      }
-    });
+  with_kernels<In>([&](const auto& kernels) {
+    using Table = std::remove_cvref_t<decltype(kernels)>;
+    using KGroup = typename Table::KGroup;
+    using Source = typename Table::Source;
+    const index_t k_groups = (K + kernels.group - 1) / kernels.group;
+    kc_ = kc_block_depth(k_groups, kernels.rows, sizeof(KGroup));
+    nr_ = panel_columns(N, kernels.lanes, kernels.vectors);
+    const index_t columns = (N + nr_ - 1) / nr_ * nr_, kc_blocks = (k_groups + kc_ - 1) / kc_;
+    bytes_ = static_cast<std::size_t>((k_groups + kc_blocks * kernels.b_extra) * columns) *
+             sizeof(KGroup);
+    void* memory =
+        mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+      throw Error(Category::resource, "PackedMatrix: no memory", cat(bytes_, " bytes"));
+    madvise(memory, bytes_, MADV_HUGEPAGE);
+    data_ = memory;
+    KGroup* to = static_cast<KGroup*>(memory);
+    for (index_t w = 0; w < k_groups; w += kc_, to += (kc_ + kernels.b_extra) * columns) {
+      const index_t k = w * kernels.group, deep = kc_ * kernels.group;
+      kernels.pack_b(to, nr_, reinterpret_cast<const Source*>(B + k * b_row), N,
+                     K - k < deep ? K - k : deep, b_col, b_row);
+    }
   });
 }
 

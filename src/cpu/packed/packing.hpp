@@ -7,23 +7,6 @@
 namespace tessera::cpu {
 
 template <class In, class Out, class Table>
-inline void Product<In, Out, Table>::pack_panels_of_b(KGroup* to, const Part& part, index_t j,
-                                                      index_t j_end) const {
-  kernels_.pack_b(to, plan_.blocks.nr,
-                  source(call_.B + part.k0 * call_.b_row + (j0_ + j) * call_.b_col), j_end - j,
-                  part.k, call_.b_col, call_.b_row);
-}
-
-/// The columns of the next panel of a share, given the number left: two of two vectors instead of
-/// one of three and one of one, which has too few sums to hide the latency of multiply-adds.
-template <class In, class Out, class Table>
-inline int Product<In, Out, Table>::panel_of(index_t left) const {
-  const index_t nr = plan_.blocks.nr, lanes = kernels_.lanes;
-  const bool splits = packed_b_ == nullptr && nr == 3 * lanes && left > nr && left <= nr + lanes;
-  return static_cast<int>(splits ? 2 * lanes : std::min(nr, left));
-}
-
-template <class In, class Out, class Table>
 inline void Product<In, Out, Table>::pack_share(KGroup* to, const Part& part, index_t j,
                                                 index_t j_end) const {
   const index_t nr = plan_.blocks.nr, depth = part.k_groups + kernels_.b_extra;
@@ -36,18 +19,6 @@ inline void Product<In, Out, Table>::pack_share(KGroup* to, const Part& part, in
     pack_panels_of_b(to, part, j, next);
     j = next;
   }
-}
-
-/// Is the caller the first, so that it packs the part?
-template <class In, class Out, class Table>
-inline bool Product<In, Out, Table>::begins(State& state, index_t kc_block) const {
-  std::uint32_t seen = state.load(std::memory_order_relaxed);
-  return seen < version(kc_block) - 1 && state.compare_exchange_strong(seen, version(kc_block) - 1);
-}
-
-template <class In, class Out, class Table>
-inline void Product<In, Out, Table>::ends(State& state, index_t kc_block) const {
-  state.store(version(kc_block), std::memory_order_release);
 }
 
 /// Rows i0 to i1 of A, panel after panel, or unpacked. Packed blocks of a KC block are shared among
@@ -69,15 +40,6 @@ inline auto Product<In, Out, Table>::block_of_a(int worker, const Part& part, in
   if (begins(state, part.kc_block)) pack_block(shared, part, i0, i1), ends(state, part.kc_block);
   const bool is_there = state.load(std::memory_order_acquire) == version(part.kc_block);
   return {i0, i1, is_there ? shared : pack_block(own_a(worker), part, i0, i1), true};
-}
-
-template <class In, class Out, class Table>
-inline auto Product<In, Out, Table>::pack_block(KGroup* to, const Part& part, index_t i0,
-                                                index_t i1) const -> const KGroup* {
-  kernels_.pack_a(to, kernels_.rows,
-                  source(call_.A + (i0_ + i0) * call_.a_row + part.k0 * call_.a_col), i1 - i0,
-                  part.k, call_.a_row, call_.a_col);
-  return to;
 }
 
 /// The shares of a part of B that need no packing.

@@ -6,12 +6,6 @@
 
 namespace tessera::cpu {
 
-/// Is C too large to stay in L2?
-template <class In, class Out, class Table>
-inline bool Product<In, Out, Table>::c_is_far() const {
-  return call_.M * call_.N * static_cast<index_t>(sizeof(Out)) > caches().l2 / 2;
-}
-
 /// What register tile (i, j) prefetches while it multiplies.
 template <class In, class Out, class Table>
 inline void Product<In, Out, Table>::prefetch(Tiles& tiles, const Part& part, const Block& block,

@@ -50,9 +50,9 @@ class Product {
   bool run();
 
  private:
-  using Source = typename TypesOf<Table>::Source;
-  using KGroup = typename TypesOf<Table>::KGroup;
-  using Sum = typename TypesOf<Table>::Sum;
+  using Source = typename Table::Source;
+  using KGroup = typename Table::KGroup;
+  using Sum = typename Table::Sum;
   /// The state of a part that is packed once for all threads: see version().
   using State = std::atomic<std::uint32_t>;
 
@@ -117,10 +117,21 @@ class Product {
   void multiply_shallow(const Part& part, const Block& block, index_t s, index_t s_end,
                         const KGroup* const* shares) const;
 
-  // Tasks: tasks.hpp.
+  // Memory and tasks.
   index_t take(int worker, index_t kc_block);
-  index_t task_row(index_t at) const;
-  index_t task_column(index_t at) const;
+  /// The first row of the tasks in one row of tasks: equal parts, where there are many for each
+  /// thread. Of few, the last is the smallest: workers start later than the caller, which takes the
+  /// first.
+  index_t task_row(index_t at) const {
+    return evens_out_ ? ceil_div(rows_, plan_.mr) * at / down_ * plan_.mr : at * plan_.blocks.mc;
+  }
+  /// The first column of the tasks in one row. A few tasks with strips are equal to within a
+  /// vector.
+  index_t task_column(index_t at) const {
+    const index_t lanes = kernels_.lanes;
+    return plan_.blocks.stream == Stream::strips ? ceil_div(cols_, lanes) * at / across_ * lanes
+                                                 : at * plan_.blocks.nc;
+  }
 
   // One register tile: micro_tile.hpp.
   MicroTile<KGroup, Sum> micro_tile(const Part& part, Sum* temporary) const;
@@ -129,18 +140,43 @@ class Product {
                 index_t j) const;
 
   // Packing: packing.hpp.
-  void pack_panels_of_b(KGroup* to, const Part& part, index_t j, index_t j_end) const;
-  int panel_of(index_t left) const;
+  void pack_panels_of_b(KGroup* to, const Part& part, index_t j, index_t j_end) const {
+    kernels_.pack_b(to, plan_.blocks.nr,
+                    source(call_.B + part.k0 * call_.b_row + (j0_ + j) * call_.b_col), j_end - j,
+                    part.k, call_.b_col, call_.b_row);
+  }
+  /// The columns of the next panel of a share, given the number left: two of two vectors instead of
+  /// one of three and one of one, which has too few sums to hide the latency of multiply-adds.
+  int panel_of(index_t left) const {
+    const index_t nr = plan_.blocks.nr, lanes = kernels_.lanes;
+    const bool splits = packed_b_ == nullptr && nr == 3 * lanes && left > nr && left <= nr + lanes;
+    return static_cast<int>(splits ? 2 * lanes : std::min(nr, left));
+  }
   void pack_share(KGroup* to, const Part& part, index_t j, index_t j_end) const;
-  bool begins(State& state, index_t kc_block) const;
-  void ends(State& state, index_t kc_block) const;
+  /// Is the caller the first, so that it packs the part?
+  bool begins(State& state, index_t kc_block) const {
+    std::uint32_t seen = state.load(std::memory_order_relaxed);
+    return seen < version(kc_block) - 1 &&
+           state.compare_exchange_strong(seen, version(kc_block) - 1);
+  }
+  void ends(State& state, index_t kc_block) const {
+    state.store(version(kc_block), std::memory_order_release);
+  }
   Block block_of_a(int worker, const Part& part, index_t i0, index_t i1);
-  const KGroup* pack_block(KGroup* to, const Part& part, index_t i0, index_t i1) const;
+  const KGroup* pack_block(KGroup* to, const Part& part, index_t i0, index_t i1) const {
+    kernels_.pack_a(to, kernels_.rows,
+                    source(call_.A + (i0_ + i0) * call_.a_row + part.k0 * call_.a_col), i1 - i0,
+                    part.k, call_.a_row, call_.a_col);
+    return to;
+  }
   void find_b(const Part& part, const KGroup** shares) const;
   index_t run_first_block(int worker, const Part& part, const KGroup** shares);
 
   // Prefetching: prefetch.hpp.
-  bool c_is_far() const;
+  /// Is C too large to stay in L2?
+  bool c_is_far() const {
+    return call_.M * call_.N * static_cast<index_t>(sizeof(Out)) > caches().l2 / 2;
+  }
   void prefetch(Tiles& tiles, const Part& part, const Block& block, index_t i, index_t j) const;
   void prefetch_next_b(MicroTile<KGroup, Sum>& micro, const Part& part, const Block& block,
                        index_t i, index_t j) const;
@@ -154,7 +190,12 @@ class Product {
   // Tasks of few rows: few_rows.hpp.
   void run_streaming(int worker, const Part& part);
   void run_unpacked(int worker, const Part& part);
-  static bool prefetches_in_order(index_t cols);
+  /// May the axpy form prefetch the next rows of B into L2, in all of a task's columns? Only where
+  /// tuning().prefetches_in_order: see axpy().
+  static bool prefetches_in_order(index_t cols) {
+    const index_t bytes = kAxpyTogether * cols * static_cast<index_t>(sizeof(In));
+    return tuning().prefetches_in_order != 0 && bytes <= caches().l2 / 2;
+  }
   void run_strips(const Part& part, MicroTile<KGroup, Sum> micro) const;
   void finish_unpacked(const Sum* sums, index_t sums_row, index_t i0, index_t i1, index_t j0,
                        index_t j1) const;
@@ -215,4 +256,3 @@ class Product {
 #include "micro_tile.hpp"
 #include "packing.hpp"
 #include "prefetch.hpp"
-#include "tasks.hpp"

@@ -1,7 +1,6 @@
 // Which products one thread computes without tasks, and how: tiny and small ones, few sums, few
-// columns, and the order `lanes`. Decisions alone: products.hpp, k_groups.hpp, few_sums.hpp and
-// lane_sums.hpp carry them out. choose.hpp asks them in order. Measurements:
-// bench/results/cpu/tuning.md.
+// columns, and the order `lanes`. Decisions alone: products.hpp, k_groups.hpp and lane_sums.hpp
+// carry them out. choose.hpp asks them in order. Measurements: bench/results/cpu/tuning.md.
 #pragma once
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "cpu/swapped.hpp"
+#include "cpu/call_forms.hpp"
 #include "forms.hpp"
 
 namespace tessera::cpu {
