@@ -112,10 +112,13 @@ void lane_tile(const ChainTile<typename V::sum>& call) {
     });
   }
   TESSERA_UNROLL
-  for (int half = vectors / 2; half > 0; half /= 2)
-    each<vectors, R * N>([&](int p, int o) {
-      if (p < half) acc[p][o] = V::add(acc[p][o], acc[p + half][o]);
-    });
+  for (int half = vectors / 2; half > 0; half /= 2) {
+    TESSERA_UNROLL
+    for (int p = 0; p < half; ++p) {
+      TESSERA_UNROLL
+      for (int o = 0; o < R * N; ++o) acc[p][o] = V::add(acc[p][o], acc[p + half][o]);
+    }
+  }
   store_folded<V, R, N>(call.c, call.c_row, acc[0]);
 }
 

@@ -21,7 +21,7 @@ class Neon(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         root = cases.ROOT
-        sources = [*sorted((root / "src/cpu").rglob("*.cpp")), *(root / "src/core" / f"{n}.cpp" for n in ("cpu", "parallel", "team")),
+        sources = [*sorted((root / "src/cpu").rglob("*.cpp")), *(root / "src/core" / f"{n}.cpp" for n in ("cpu", "parallel", "team", "worker_thread")),
                    root / "src/base/cgroup.cpp", root / "tests/cpu/neon_main.cpp"]
         folder = cases.options.build / "neon"
         folder.mkdir(parents=True, exist_ok=True)
