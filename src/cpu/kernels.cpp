@@ -7,6 +7,27 @@
 
 namespace tessera::cpu {
 
+namespace {
+
+// Which tables this build has: CMakeLists.txt.
+#if defined(__x86_64__) && !defined(TESSERA_WITHOUT_AMX)
+constexpr bool kHasAmx = true;
+#else
+constexpr bool kHasAmx = false;
+#endif
+#if defined(__x86_64__) && !defined(TESSERA_WITHOUT_AVX512_BF16)
+constexpr bool kHasBf16 = true;
+#else
+constexpr bool kHasBf16 = false;
+#endif
+#if defined(__x86_64__) && !defined(TESSERA_WITHOUT_AVX512_VNNI)
+constexpr bool kHasVnni = true;
+#else
+constexpr bool kHasVnni = false;
+#endif
+
+}  // namespace
+
 std::span<const PathKernels> every_kernel_set() {
   static constexpr PathKernels sets[] = {
     {VectorPath::portable, &kPortable},
@@ -36,32 +57,36 @@ const KernelSet& kernel_set() {
 
 const KernelsF32& tiny_f32_kernels([[maybe_unused]] index_t N) {
   const KernelSet& set = kernel_set();
-#if defined(__x86_64__) && !defined(TESSERA_WITHOUT_AVX512)
+#if defined(__x86_64__) && !defined(TESSERA_WITHOUT_AVX512) && !defined(TESSERA_ONLY_DEMO)
   if (&set == &kAvx512 && N <= kAvx512Narrow.lanes) return kAvx512Narrow;
 #endif
   return set.f32;
 }
 
 const ByteKernels& byte_kernels() {
-#if defined(__x86_64__) && !defined(TESSERA_ONLY_DEMO)
-  if (cpu_features().amx_int8) return kAmxBytes;
-  if (cpu_features().vnni) return kAvx512Vnni;
-#endif
+  if constexpr (kHasAmx) {
+    if (cpu_features().amx_int8) return kAmxBytes;
+  }
+  if constexpr (kHasVnni) {
+    if (cpu_features().vnni) return kAvx512Vnni;
+  }
   return kernel_set();
 }
 
 const KernelsBf16Pairs* bf16_pair_kernels() {
-#if defined(__x86_64__) && !defined(TESSERA_ONLY_DEMO)
-  if (cpu_features().amx_bf16) return &kAmxBf16;
-  if (cpu_features().bf16) return &kAvx512Bf16;
-#endif
+  if constexpr (kHasAmx) {
+    if (cpu_features().amx_bf16) return &kAmxBf16;
+  }
+  if constexpr (kHasBf16) {
+    if (cpu_features().bf16) return &kAvx512Bf16;
+  }
   return nullptr;
 }
 
 const KernelsF16Pairs* f16_pair_kernels() {
-#if defined(__x86_64__) && !defined(TESSERA_ONLY_DEMO)
-  if (cpu_features().amx_fp16) return &kAmxF16;
-#endif
+  if constexpr (kHasAmx) {
+    if (cpu_features().amx_fp16) return &kAmxF16;
+  }
   return nullptr;
 }
 

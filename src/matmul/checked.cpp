@@ -27,8 +27,15 @@ std::string problem_text(const Problem& p, const TileShape& tile) {
   return cat(to_string(p), " tile=", to_string(tile));
 }
 
+bool is_compiled(const CheckedEntry& entry, DType in, DType out, const TileShape& tile) {
+  const auto& tiles = entry.tiles;
+  const bool has_tile =
+      in != DType::f32 || std::find(tiles.begin(), tiles.end(), tile) != tiles.end();
+  return has_tile && entry.has_type(in, out, tile);
+}
+
 void require_compiled(const CheckedEntry& entry, const Problem& p, const TileShape& tile) {
-  if (entry.has_type(p.in, p.out, tile)) return;
+  if (is_compiled(entry, p.in, p.out, tile)) return;
   throw Error(Category::unavailable,
               cat("check: ", entry.name, " with tile ", to_string(tile), " in ", type_text(p),
                   " is not compiled for the checker"),
@@ -87,10 +94,7 @@ KernelSpelling spell_kernel(std::string_view algorithm, DType in, DType out,
   const auto compiled =
       std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.name == named; });
   spelled.is_compiled =
-      compiled != all.end() &&
-      (in != DType::f32 || std::find(compiled->tiles.begin(), compiled->tiles.end(),
-                                     spelled.tile) != compiled->tiles.end()) &&
-      compiled->has_type(in, out, spelled.tile);
+      compiled != all.end() && detail::is_compiled(*compiled, in, out, spelled.tile);
   if (compiled != all.end() && compiled->ring != nullptr) {
     spelled.header.clear();
     const detail::RingOf ring = compiled->ring(in, spelled.tile);

@@ -48,6 +48,22 @@ check::Report check_kernel(const LadderCall& call, const check::Options& options
       });
 }
 
+/// The tiles of a list that are compiled for the checker. `tessera check` compiles others on
+/// demand.
+#if defined(TESSERA_FIRST_TILES)
+template <class Tiles>
+struct FirstTile;
+template <int Typed, TileShape First, TileShape... Rest>
+struct FirstTile<TileList<Typed, First, Rest...>> {
+  using List = TileList<(Typed > 0), First>;
+};
+template <class Tiles>
+using CompiledTiles = typename FirstTile<Tiles>::List;
+#else
+template <class Tiles>
+using CompiledTiles = Tiles;
+#endif
+
 /// A kernel for f32 with every tile of its list, and with the first one for `Others` too.
 template <template <TileShape> class Kernel, class Tiles, class... Others>
 struct CheckedLadder;
@@ -60,7 +76,7 @@ struct CheckedLadder<Kernel, TileList<Typed, First, Rest...>, Others...> {
   }
   static check::Report run(const LadderCall& call, const check::Options& options) {
     check::Report report;
-    const auto is_run = [&]<class T>(const TypeTag<T>&) {
+    [[maybe_unused]] const auto is_run = [&]<class T>(const TypeTag<T>&) {
       if (call.problem.in != dtype_of<T>()) return false;
       report = check_kernel<Kernel<kFirstTile<List, T>>, T, T>(call, options);
       return true;

@@ -7,6 +7,8 @@ namespace tessera::detail {
 
 namespace {
 
+using CheckedBulkTiles = CompiledTiles<BulkTiledTiles>;
+
 template <TileShape S>
 check::Report check_tile(const LadderCall& call, const check::Options& options) {
   const Problem& p = call.problem;
@@ -24,9 +26,9 @@ check::Report run_bulk_checked(const LadderCall& call, const check::Options& opt
     return checked_pipelined().run({call.problem, tile_of_pipelined(call.tile), call.config, call.A,
                                     call.B, call.C, call.bias},
                                    options);
-  return call.tile == BulkTiledTiles::tiles[0]
-             ? check_tile<BulkTiledTiles::tiles[0]>(call, options)
-             : check_tile<BulkTiledTiles::tiles[1]>(call, options);
+  constexpr auto& tiles = CheckedBulkTiles::tiles;
+  constexpr TileShape last = tiles[std::size(tiles) - 1];
+  return call.tile == last ? check_tile<last>(call, options) : check_tile<tiles[0]>(call, options);
 }
 
 bool has_bulk_type(DType in, DType out, const TileShape&) { return is_f32_product(in, out); }
@@ -42,7 +44,8 @@ RingOf ring_of_bulk_tiled(DType, const TileShape& tile) {
 }  // namespace
 
 CheckedEntry checked_bulk_tiled() {
-  return {"bulk_tiled", BulkTiledTiles::tiles, has_bulk_type, run_bulk_checked, ring_of_bulk_tiled};
+  return {"bulk_tiled", CheckedBulkTiles::tiles, has_bulk_type, run_bulk_checked,
+          ring_of_bulk_tiled};
 }
 
 }  // namespace tessera::detail

@@ -7,6 +7,7 @@ namespace tessera::detail {
 
 namespace {
 
+using CheckedThinTiles = CompiledTiles<ThinTiles>;
 using SixteenBitTiles = TileList<1, ThinTiles::tiles[0]>;
 
 template <class T, class Tiles>
@@ -29,11 +30,11 @@ check::Report check_thin(const LadderCall& call, const check::Options& options) 
 check::Report run_thin_checked(const LadderCall& call, const check::Options& options) {
   if (!why_no_thin_operands(call.problem, call.A, call.B).empty())
     return check_by_tensor_core(call, options);
-  switch (call.problem.in) {
-    case DType::f16: return check_thin<f16, SixteenBitTiles>(call, options);
-    case DType::bf16: return check_thin<bf16, SixteenBitTiles>(call, options);
-    default: return check_thin<float, ThinTiles>(call, options);
+  if constexpr (has_unit_product(DType::f16, DType::f16)) {  // of a whole build
+    if (call.problem.in == DType::f16) return check_thin<f16, SixteenBitTiles>(call, options);
+    if (call.problem.in == DType::bf16) return check_thin<bf16, SixteenBitTiles>(call, options);
   }
+  return check_thin<float, CheckedThinTiles>(call, options);
 }
 
 bool has_thin_type(DType in, DType out, const TileShape& tile) {
@@ -51,7 +52,7 @@ RingOf ring_of_thin(DType in, const TileShape& tile) {
 }  // namespace
 
 CheckedEntry checked_thin() {
-  return {"thin", ThinTiles::tiles, has_thin_type, run_thin_checked, ring_of_thin};
+  return {"thin", CheckedThinTiles::tiles, has_thin_type, run_thin_checked, ring_of_thin};
 }
 
 }  // namespace tessera::detail

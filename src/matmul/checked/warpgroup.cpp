@@ -11,6 +11,8 @@ namespace tessera::detail {
 
 namespace {
 
+using CheckedWarpgroupTiles = CompiledTiles<WarpgroupTiles>;
+
 template <class T, class Out, class Tiles>
 check::Report check_typed(const LadderCall& call, const check::Options& options) {
   const Problem& p = call.problem;
@@ -38,17 +40,22 @@ struct CheckedTiles {
 };
 template <>
 struct CheckedTiles<bf16> {
-  using List = WarpgroupTiles;
+  using List = CheckedWarpgroupTiles;
 };
 template <>
 struct CheckedTiles<f16> {
-  using List =
-      TileList<1, WarpgroupTiles::tiles[0], WarpgroupTiles::tiles[5], WarpgroupTiles::tiles[6]>;
+  using List = CompiledTiles<
+      TileList<1, WarpgroupTiles::tiles[0], WarpgroupTiles::tiles[5], WarpgroupTiles::tiles[6]>>;
 };
 static_assert(WarpgroupTiles::tiles[5].cm > 0 && WarpgroupTiles::tiles[6].cm > 0);
 template <class T>
 using TilesOf = typename CheckedTiles<T>::List;
-using CheckedLikeFirst = TypeList<bf16, f16, f8e4m3, f8e5m2, std::int8_t, std::uint8_t>;
+/// Those whose products this build has.
+template <class... Ts>
+using CheckedOf = typename Joined<
+    std::conditional_t<has_warpgroup_product(dtype_of<Ts>(), dtype_of<CheckedOut<Ts>>()),
+                       TypeList<Ts>, TypeList<>>...>::type;
+using CheckedLikeFirst = CheckedOf<bf16, f16, f8e4m3, f8e5m2, std::int8_t, std::uint8_t>;
 
 template <class... Ts>
 check::Report check_first(const LadderCall& call, const check::Options& options, TypeList<Ts...>) {
@@ -69,7 +76,7 @@ check::Report run_warpgroup_checked(const LadderCall& call, const check::Options
         {rows.problem, call.tile, call.config, rows.A.data(), rows.B.data(), call.C, call.bias},
         options, CheckedLikeFirst{});
   }
-  if (p.in == DType::f32) return check_typed<float, float, WarpgroupTiles>(call, options);
+  if (p.in == DType::f32) return check_typed<float, float, CheckedWarpgroupTiles>(call, options);
   return check_first(call, options, CheckedLikeFirst{});
 }
 
@@ -86,7 +93,7 @@ bool is_first_of(DType in, DType out, const TileShape& tile, TypeList<Ts...>) {
 }
 
 bool has_warpgroup_type(DType in, DType out, const TileShape& tile) {
-  if (in == DType::f32 && out == DType::f32) return has_tile<WarpgroupTiles>(tile);
+  if (in == DType::f32 && out == DType::f32) return has_tile<CheckedWarpgroupTiles>(tile);
   return is_first_of(in, out, tile, CheckedLikeFirst{});
 }
 
@@ -110,8 +117,8 @@ struct BothLists<TileList<One, Ones...>, TileList<Other, Others...>>
 }  // namespace
 
 CheckedEntry checked_warpgroup() {
-  return {"warpgroup", BothLists<WarpgroupTiles, WarpgroupByteTiles>::tiles, has_warpgroup_type,
-          run_warpgroup_checked, ring_of_warpgroup};
+  return {"warpgroup", BothLists<CheckedWarpgroupTiles, WarpgroupByteTiles>::tiles,
+          has_warpgroup_type, run_warpgroup_checked, ring_of_warpgroup};
 }
 
 }  // namespace tessera::detail
