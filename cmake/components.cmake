@@ -36,7 +36,7 @@ endfunction()
 
 # tessera_add_component(NAME [TEXT] [TOGETHER] [LINK ...] [OPTIMIZED ...] [EXCEPT ...] [NOT_IN_COURSE ...] [ALSO ...] [ONLY ...]): the
 # tessera_sources() of the folder but for EXCEPT, and ALSO others; or ONLY these. A component of TEXT is compiled quickly, many files at a time, but
-# for OPTIMIZED: the sources that measure or go over elements. TOGETHER: many files at a time, fully optimised. The build of the course has
+# for OPTIMIZED: the sources that measure or go over elements; of ./demo these too. TOGETHER: many files at a time, fully optimised. The build of the course has
 # no NOT_IN_COURSE; others compile these apart, so that what is left is the same objects in both (tests/cli/course_build_test.py).
 function(tessera_add_component name)
   cmake_parse_arguments(component "TEXT;TOGETHER" "" "LINK;OPTIMIZED;EXCEPT;NOT_IN_COURSE;ALSO;ONLY" ${ARGN})
@@ -44,6 +44,9 @@ function(tessera_add_component name)
     list(APPEND component_EXCEPT ${component_NOT_IN_COURSE})
   elseif(TESSERA_UNITY_BATCH GREATER 1)
     set_source_files_properties(${component_NOT_IN_COURSE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
+  if(TESSERA_ONLY_DEMO)
+    set(component_OPTIMIZED "")
   endif()
   list(REMOVE_ITEM component_OPTIMIZED ${component_EXCEPT})
   set(sources ${component_ONLY})
@@ -61,6 +64,8 @@ function(tessera_add_component name)
   add_library(tessera_${name} STATIC EXCLUDE_FROM_ALL ${sources})
   if(component_TEXT)
     target_compile_options(tessera_${name} PRIVATE ${TESSERA_QUICKLY_COMPILED})
+  elseif(TESSERA_ONLY_DEMO AND NOT name MATCHES "^(cpu|matmul|simt)$")  # what ./demo measures
+    target_compile_options(tessera_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
   if(component_TEXT OR component_TOGETHER)
     tessera_compile_together(tessera_${name} 2)  # private names are unique in a component: tests/house/private_names_test.py

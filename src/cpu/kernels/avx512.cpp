@@ -63,8 +63,10 @@ constexpr KernelSet make_set() {
 
 }  // namespace
 
+#if !defined(TESSERA_ONLY_DEMO)
 constexpr KernelsF32 kAvx512Narrow =
     with_tall_tiles<H>(make_kernels<H, 8, 1, float>("avx512", pack_panels<H>, pack_panels<H>));
+#endif
 
 constexpr KernelSet kAvx512 = make_set();
 
