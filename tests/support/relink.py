@@ -16,15 +16,19 @@ def entries(build):
     for each in json.loads((build / "compile_commands.json").read_text()):
         words = shlex.split(each["command"])
         file = each["file"]
-        source = file[file.rindex("/src/"):] if "/src/" in file else file
-        yield source, file, build / words[words.index("-o") + 1], {word for word in words if word.startswith("-D")} | together(file), each["command"]
+        yield source_of(file), file, build / words[words.index("-o") + 1], {word for word in words if word.startswith("-D")} | together(file), each["command"]
+
+
+def source_of(file):
+    """The file without the folder of its checkout or build."""
+    return file[file.rindex("/src/"):] if "/src/" in file else file
 
 
 def together(file):
     """The files that are compiled as this one, if CMake has written it."""
     if "/Unity/" not in file:
         return set()
-    return set(re.findall(r'^#include "(.*)"$', pathlib.Path(file).read_text(), re.M))
+    return set(map(source_of, re.findall(r'^#include "(.*)"$', pathlib.Path(file).read_text(), re.M)))
 
 
 def linked(build, tested, *targets):
