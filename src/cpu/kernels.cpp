@@ -47,10 +47,11 @@ std::span<const PathKernels> every_kernel_set() {
 
 const KernelSet& kernel_set() {
   static const KernelSet& chosen = []() -> const KernelSet& {
+    const KernelSet* best = &kPortable;
     for (const auto& each : every_kernel_set()) {
-      if (each.path == vector_path()) return *each.set;
+      if (each.path <= vector_path()) best = each.set;  // a build for another processor has not all
     }
-    return kPortable;
+    return *best;
   }();
   return chosen;
 }
