@@ -97,9 +97,9 @@ template <class V, int MR, int R, int N, class Table>
 constexpr void set_tiles(Table& out) {
   using Source = typename Table::Source;
   if constexpr (V::group * sizeof(Source) == sizeof(typename V::k_group)) {
+    constexpr A a = MR == 0 ? A::strided : A::packed;
     out.direct[R - 1][N - 1] = micro_tile<V, 0, R, N, A::strided, B::full>;
-    out.fused_packing[R - 1][N - 1] = micro_tile < V, MR, R, N, MR == 0 ? A::strided : A::packed,
-                                 B::copied > ;
+    out.fused_packing[R - 1][N - 1] = micro_tile<V, MR, R, N, a, B::copied>;
   }
   if constexpr (sizeof(Source) == sizeof(typename V::k_group)) {
     each_without_prefetch<V, R, N>([&](bool is_masked, bool ends, auto kernel) {
