@@ -49,7 +49,8 @@ const KernelSet& kernel_set() {
   static const KernelSet& chosen = []() -> const KernelSet& {
     const KernelSet* best = &kPortable;
     for (const auto& each : every_kernel_set()) {
-      if (each.path <= vector_path()) best = each.set;  // TESSERA_THIS_PROCESSOR has not all
+      if (each.path == vector_path()) return *each.set;
+      if (each.path < vector_path()) best = each.set;  // TESSERA_THIS_PROCESSOR has not all
     }
     return *best;
   }();
