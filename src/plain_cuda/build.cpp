@@ -81,6 +81,9 @@ const Words kTold = {"-fsanitize=thread", "-Wno-tsan",
                      "--param",           "tsan-instrument-func-entry-exit=0",
                      "--param",           "tsan-distinguish-volatile=1"};
 
+/// Lanes in step meet again at the lowest address: blocks of code remain in their order.
+const Words kInOrder = {"-fno-reorder-blocks", "-fno-reorder-blocks-and-partition"};
+
 class Builder {
  public:
   Builder(const Build& what, const fs::path& folder)
@@ -286,6 +289,7 @@ class Builder {
     if (what_.for_debugger) words.emplace_back("-O0");
     else words.insert(words.end(), kOptimised.begin(), kOptimised.end());
     if (what_.is_checked || what_.keeps_step) words.insert(words.end(), kTold.begin(), kTold.end());
+    if (what_.keeps_step) words.insert(words.end(), kInOrder.begin(), kInOrder.end());
     if (what_.is_checked && has_fragments) words.emplace_back("-ftrivial-auto-var-init=pattern");
     words.insert(words.end(), flags_.begin(), flags_.end());
     words.insert(words.end(), {"-x", "c++-cpp-output", "-S", base + ".cuda.ii", "-o", base + ".s"});

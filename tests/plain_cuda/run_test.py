@@ -55,6 +55,45 @@ int main() {
   printf("%s\\n", cudaGetErrorName(cudaDeviceSynchronize()));
 }
 """
+# The lanes of a warp rotate structs, add up different numbers of values, and reduce the sums.
+MEET = """#include <cstdio>
+struct Three { float x, y, z; };
+__device__ int several(volatile int* s, int n) {
+  int sum = 0;
+  for (int i = 0; i <= n; ++i) sum += s[i];
+  return sum;
+}
+__global__ void meet(int* x) {
+  __shared__ Three threes[32];
+  __shared__ int2 pairs[32];
+  __shared__ volatile int s[32], ones[32];
+  const int lane = threadIdx.x;
+  threes[lane] = {float(lane), 0, 1};
+  pairs[lane] = {lane, 1};
+  ones[lane] = lane;
+  __syncthreads();
+  threes[(lane + 1) % 32] = threes[lane];
+  pairs[(lane + 1) % 32] = pairs[lane];
+  s[lane] = 0;
+  if (lane & 1) s[lane] = several(ones, lane); else s[lane] += several(ones, lane);
+  for (int half = 16; half > 0; half /= 2) {
+    if (lane < half) s[lane] += s[lane + half];
+  }
+  if (lane == 0) x[3] = s[0];
+  __syncthreads();
+  atomicAdd(&x[0], int(threes[lane].x));
+  if (lane == 0) x[1] = int(threes[0].x), x[2] = pairs[31].x;
+}
+int main() {
+  int* x;
+  cudaMallocManaged(&x, 4 * sizeof *x);
+  cudaMemset(x, 0, 4 * sizeof *x);
+  meet<<<1, 32>>>(x);
+  cudaDeviceSynchronize();
+  printf("%d %d %d %d\\n", x[0], x[1], x[2], x[3]);
+}
+"""
+
 STEPS = """#include <cstdio>
 __global__ void sum(int* x) {
   __shared__ volatile int s[64];
@@ -130,6 +169,10 @@ class Run(unittest.TestCase):
         (self.folder / "steps.cu").write_text(STEPS)
         self.assertEqual(self.tessera(0, "cuda-run", "steps.cu", "--lockstep").stdout, "2016\n")
         self.assertNotEqual(self.tessera(0, "cuda-run", "steps.cu").stdout, "2016\n")
+
+    def test_lanes_in_step_copy_structs_and_meet_after_loops(self):
+        (self.folder / "meet.cu").write_text(MEET)
+        self.assertEqual(self.tessera(0, "cuda-run", "meet.cu", "--lockstep").stdout, "496 31 30 5456\n")
 
     def test_a_failed_assertion_is_an_error_of_the_next_call(self):
         (self.folder / "asserts.cu").write_text(ASSERTS)

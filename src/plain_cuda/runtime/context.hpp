@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cluster_memory.hpp"
+#include "steps.hpp"
 #include "tessera/core/here.hpp"
 #include "tessera/core/recorder.hpp"
 #include "tessera/plain_cuda/parts/place.h"
@@ -33,6 +34,7 @@ struct BlockContext {
   int counts[3] = {};                 ///< of block_count(), in turn
   std::vector<std::byte> slots;       ///< of exchange(): two for each thread
   std::vector<std::byte> tile_slots;  ///< of exchange_in_tile(): one for each thread
+  std::vector<WarpSteps> steps;       ///< of the warps, where lanes are kept in step
   bool has_arrivals = false;          ///< has a thread arrived at a named barrier without waiting?
   std::byte barriers[2 * kNamedBarriers] = {};
 

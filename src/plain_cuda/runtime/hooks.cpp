@@ -144,10 +144,20 @@ bool is_guard(std::uintptr_t address) {
   return std::find(all.begin(), all.end(), offset) != all.end();
 }
 
+/// In a hook: the functions that call it are inlined there.
+[[gnu::always_inline]] inline Step step_of(const ThreadContext& mine, const void* address,
+                                           std::size_t bytes, bool writes, const void* pc) {
+  const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa());
+  return {frame - mine.stack_low, pc, writes ? nullptr : address, bytes};
+}
+
 /// Before its access a lane lets the other lanes of its warp come to theirs.
-void keep_step(ThreadContext& mine) {
-  const LetOthersRun others(mine);
-  mine.block.scheduler.yield(mine.linear);
+void keep_step(ThreadContext& mine, const Step& step) {
+  BlockContext& block = mine.block;
+  const auto size = static_cast<std::size_t>(block.warp_size);
+  const std::size_t threads = std::size_t{block.block.x} * block.block.y * block.block.z;
+  if (block.steps.empty()) block.steps.resize((threads + size - 1) / size);
+  block.steps[static_cast<std::size_t>(mine.linear) / size].keep(mine, step);
 }
 
 template <std::size_t kBytes, bool kWrites>
@@ -158,7 +168,8 @@ template <std::size_t kBytes, bool kWrites>
   if (number - mine->stack_low < mine->stack_bytes) return;
   auto* const recorder = tessera::detail::recorder;
   if (recorder == nullptr) {  // this block is not watched
-    if (&tessera_keeps_step != nullptr) return keep_step(*mine);
+    if (&tessera_keeps_step != nullptr)
+      return keep_step(*mine, step_of(*mine, address, kBytes, kWrites, pc));
     if (kWrites) note_unwatched_write(number, kBytes);
     return;
   }
@@ -185,7 +196,7 @@ template <std::size_t kBytes, bool kWrites>
 /// A volatile access is a relaxed atomic (PTX ISA, "Memory Consistency Model", volatile
 /// operations).
 template <std::size_t kBytes, bool kWrites>
-void touch_volatile(const void* address, const void* pc) {
+[[gnu::always_inline]] inline void touch_volatile(const void* address, const void* pc) {
   ThreadContext* const mine = current;
   const auto number = reinterpret_cast<std::uintptr_t>(address);
   if (mine == nullptr) return touch_of_host(address, kBytes, kWrites, true, pc);
@@ -196,7 +207,8 @@ void touch_volatile(const void* address, const void* pc) {
   settle();
   const Here here = here_of_call(pc);
   if (recorder == nullptr) {
-    if (&tessera_keeps_step != nullptr) keep_step(*mine);
+    if (&tessera_keeps_step != nullptr)
+      keep_step(*mine, step_of(*mine, address, kBytes, kWrites, pc));
     else if (kWrites) note_unwatched_write(number, kBytes);
   } else {
     bool done = false;
@@ -232,6 +244,10 @@ void test_guess_of_host(const void* address) {
 }
 
 void tell_pending_access() {
+  if (&tessera_keeps_step != nullptr) {
+    pending_access = {};
+    return bring_back_newer_values();
+  }
   const PendingAccess write = std::exchange(pending_access, {});
   const Watcher watcher;
   if (!watcher) return;
@@ -249,7 +265,12 @@ namespace {
 /// A range, as in copies of large objects: in the pieces that a GPU would move. The compiler also
 /// reports a number at an odd address of a variable as a range; a GPU moves that in one piece.
 template <bool kWrites>
-void touch_range(const void* address, std::size_t bytes, const void* pc) {
+[[gnu::always_inline]] inline void touch_range(const void* address, std::size_t bytes,
+                                               const void* pc) {
+  if (ThreadContext* const mine = current;
+      &tessera_keeps_step != nullptr && mine != nullptr &&
+      reinterpret_cast<std::uintptr_t>(address) - mine->stack_low >= mine->stack_bytes)
+    return keep_step(*mine, step_of(*mine, address, bytes, kWrites, pc));
   const auto* at = static_cast<const std::byte*>(address);
   if (const auto begin = reinterpret_cast<std::uintptr_t>(address);
       bytes > 0 && begin % bytes != 0 && cuts_a_number(begin)) {
