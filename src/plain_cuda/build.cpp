@@ -72,8 +72,9 @@ const Words kDefinitions = {"-D__CUDACC__",
                             "-D__CUDACC_EXTENDED_LAMBDA__"};
 
 /// Optimised like nvcc, but every load and store of the source remains: aggregates stay in memory,
-/// loops stay scalar.
-const Words kOptimised = {"-O2", "-fno-tree-sra", "-fno-ipa-sra", "-fno-tree-vectorize"};
+/// loops stay scalar. GCC 12's -fipa-modref loses stores of functions that return structs by value.
+const Words kOptimised = {"-O2", "-fno-tree-sra", "-fno-ipa-sra", "-fno-tree-vectorize",
+                          "-fno-ipa-modref"};
 
 /// Loads and stores are instrumented. Entries and exits are not: they would give each function a
 /// cleanup, and an impossible access may not unwind through it.

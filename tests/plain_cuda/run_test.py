@@ -94,6 +94,44 @@ int main() {
 }
 """
 
+# Functions that return structs by value, of which GCC 12 loses stores.
+STRUCTS = """#include <cstdio>
+struct Four { unsigned long x, y, z, w; };
+inline __device__ Four operator-(const Four& a, const Four& b) { return {a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w}; }
+inline __device__ Four operator*(const Four& a, const Four& b) { return {a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w}; }
+inline __device__ Four operator>>(const Four& a, int n) { return {a.x >> n, a.y >> n, a.z >> n, a.w >> n}; }
+inline __device__ Four operator<(const Four& a, const Four& b) {
+  return {a.x < b.x ? ~0UL : 0, a.y < b.y ? ~0UL : 0, a.z < b.z ? ~0UL : 0, a.w < b.w ? ~0UL : 0};
+}
+__device__ Four mix(Four a, Four b) {
+  Four product = a * b;
+  Four high = product >> 2;
+  Four less = product < high;
+  return product - less;
+}
+__device__ void mix_all(const Four* a, const Four* b, Four* const c) {
+  *(c + 0) = mix(*(a + 0), *(b + 0));
+  *(c + 1) = mix(*(a + 1), *(b + 1));
+  *(c + 2) = mix(*(a + 2), *(b + 2));
+}
+__device__ void chain(const Four* in, Four* const out) {
+  Four a[3] = {}, b[3] = {}, c[3] = {};
+  mix_all(in, in, a);
+  mix_all(a, a, b);
+  mix_all(b, a, c);
+  mix_all(c, b, out);
+}
+__global__ void power(Four* all) { chain(all, all + 3); }
+int main() {
+  Four* all;
+  cudaMallocManaged(&all, 6 * sizeof *all);
+  for (unsigned i = 0; i < 3; ++i) all[i] = {1, i + 1, 2, i};
+  power<<<1, 1>>>(all);
+  cudaDeviceSynchronize();
+  printf("%lu %lu %lu\\n", all[3].x, all[4].y, all[5].w);
+}
+"""
+
 STEPS = """#include <cstdio>
 __global__ void sum(int* x) {
   __shared__ volatile int s[64];
@@ -173,6 +211,10 @@ class Run(unittest.TestCase):
     def test_lanes_in_step_copy_structs_and_meet_after_loops(self):
         (self.folder / "meet.cu").write_text(MEET)
         self.assertEqual(self.tessera(0, "cuda-run", "meet.cu", "--lockstep").stdout, "496 31 30 5456\n")
+
+    def test_structs_are_returned_by_value(self):
+        (self.folder / "structs.cu").write_text(STRUCTS)
+        self.assertEqual(self.tessera(0, "cuda-run", "structs.cu").stdout, "1 1024 1024\n")
 
     def test_a_failed_assertion_is_an_error_of_the_next_call(self):
         (self.folder / "asserts.cu").write_text(ASSERTS)
