@@ -60,9 +60,18 @@ bool is_narrow(const BlockingInput& in) { return in.M <= 2 && !in.b_is_row_major
 /// The distance in bytes of addresses that map to the same set of L2.
 index_t l2_way() { return caches().l2 / caches().l2_ways; }
 
+/// Rows of each thread's part of a small product; 0: it is cut in another way. Parts of the columns
+/// would lie side by side in C, and each core would prefetch cache lines that another one writes.
+index_t rows_of_small_part(const BlockingInput& in) {
+  const index_t near = caches().l2 / 8, rows = round_up(ceil_div(in.M, in.threads), in.mr);
+  const index_t largest = std::max({in.M * in.K, in.K * in.N, in.M * in.N}) * in.k_group_bytes;
+  const bool is_even = (rows * in.threads - in.M) * 8 <= in.M && in.M >= 2 * in.mr * in.threads;
+  return in.threads > 1 && tuning().far_l3 == 0 && largest <= near && is_even ? rows : 0;
+}
+
 bool is_for_strips(const BlockingInput& in) {
   const index_t l2 = caches().l2, way = l2_way();
-  if (in.dot_rows == 0) return false;
+  if (in.dot_rows == 0 || rows_of_small_part(in) > 0) return false;
   if (in.M <= 2) return in.b_bytes <= near_bytes_for(in);
   // There are columns for every thread, and a strip and A stay in L2 for the second group of rows.
   // An A whose columns are pages apart does not stay.
@@ -108,7 +117,7 @@ const FewRows* few_rows(const BlockingInput& in) {
     return &kDots;
   if (is_narrow(in)) return &kTransposedDots;
   if (!in.b_is_row_major) return if_few(kTransposed);
-  if (!in.b_is_unconverted) return if_few(kCopied);
+  if (!in.b_is_unconverted) return in.M <= in.axpy_rows ? &kAxpy : if_few(kCopied);
   // A B in L2 or a near L3 does not take the few_rows route.
   const index_t bytes = in.b_bytes;
   if (b_crowds_l1(in.M, in.K, in.b_step, in.mr)) return nullptr;
@@ -255,6 +264,10 @@ Blocking block_packed(const BlockingInput& in, index_t kc, int nr, int unit) {
   out.nc = even_part(in.N, nc_most / nr * nr, unit);
   out.mc = round_up(in.M, in.mr);
   if (in.threads == 1) return out;
+  if (const index_t rows = rows_of_small_part(in); rows > 0) {
+    out.mc = rows;
+    return out;
+  }
   // Up to one part of the columns for each thread, where there are enough: panels packed by a core
   // of another L3 are slow to read.
   const index_t parts = std::min<index_t>(in.threads, in.N / (4 * nr));
@@ -303,7 +316,7 @@ Blocking block(const BlockingInput& in) {
             .stream_panels = 1};
   }
   const bool axpys = few == &kAxpy;
-  const bool always = axpys && in.group > 1 && in.M <= kAlwaysAxpy;
+  const bool always = axpys && (in.group > 1 || !in.b_is_unconverted) && in.M <= kAlwaysAxpy;
   if (few == nullptr || (!always && (in.N < 8 * nr_most || in.K < (axpys ? 128 : 2 * few->kc))))
     return block_packed(in, kc_block_depth(in.K, in.mr, in.k_group_bytes, in.N <= 2 * nr_most), nr,
                         in.threads > 1 && in.vectors == 3 ? in.lanes : nr);

@@ -77,7 +77,8 @@ struct BlockingInput {
   index_t b_step;          ///< bytes from one row of B to the next
   bool b_is_row_major;     ///< rows of B are contiguous
   bool b_is_column_major;  ///< columns of B are contiguous
-  bool b_is_unconverted;   ///< a microkernel can read its elements
+  bool b_is_unconverted;   ///< microkernels can read its elements
+  int axpy_rows;           ///< rows that the axpy form supports
   int dot_rows;            ///< rows that the dot form and strips support
   bool packs_only_b;       ///< an A of many rows can be read in place, B cannot
   bool a_by_pages;         ///< the elements of a row of A are pages apart

@@ -20,7 +20,7 @@ using Helped = bool (*)(int threads, std::int64_t ns);
 template <class In, class Out, class Table>
 int threads_of(const Gemm<In, Out>& call, const Table& kernels, Helped helped) {
   const int most = call.threads > 0 ? call.threads : asked_threads();
-  if (bounded_product(call.M, call.N, call.K) <= kTiny * kTiny * kTiny) return 1;
+  if (most == 1 || bounded_product(call.M, call.N, call.K) <= kTiny * kTiny * kTiny) return 1;
   const std::int64_t ns = expected_ns<In, Out>(call.M, call.N, call.K, kernels);
   // One row of A: parts of rows of B are read from L2 at half the speed of whole rows.
   const bool is_row = kIsPlainType<In, Out> && call.M == 1 && call.b_col == 1 &&

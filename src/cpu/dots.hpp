@@ -147,7 +147,8 @@ void dot_transposed(const MicroTile<typename V::k_group, typename V::sum>& call)
   const index_t apart = line == 0 ? l1_way : lesser(line & -line, l1_way);  // in L1's sets
   const bool one_fits = V::lanes * apart <= small_l1, two_fit = 2 * V::lanes * apart <= small_l1;
   if constexpr (
-      requires { &V::both; } && !requires { V::shifts; } && Rows <= kPagesRows) {
+      requires { &V::both; } && !requires { V::shifts; } && !requires { &V::pack; } &&
+      Rows <= kPagesRows) {
     constexpr index_t bytes = sizeof(KGroup);
     if (!is_cached && call.cols >= 4 * V::lanes && call.K % V::lanes == 0 && call.k_rest == 0 &&
         call.K * bytes >= 4 * kBytesBehind && line % 4096 == 0) {
@@ -248,7 +249,9 @@ void dot_transposed(const MicroTile<typename V::k_group, typename V::sum>& call)
       const int deep = call.K - k < V::lanes ? static_cast<int>(call.K - k) : V::lanes;
       for (int g = 0; g < Groups; ++g) {
         const auto* from = b + offset(g) * call.b_k;
-        if constexpr (group == 1) {
+        if constexpr (requires { &V::pack; }) {
+          V::pack(transposed, V::lanes, from, lines, deep, call.b_k, 1);
+        } else if constexpr (group == 1) {
           pack_panel<V>(transposed, V::lanes, from, lines, deep, call.b_k, 1);
         } else {
           const bool ends = k + deep == call.K && call.k_rest > 0;
@@ -289,7 +292,8 @@ void dot_transposed(const MicroTile<typename V::k_group, typename V::sum>& call)
       add_inlined.template operator()<2, true, Together>(V::lanes, end);
     }
   };
-  constexpr bool in_turn = Rows <= 2 && requires { &V::both; };
+  constexpr bool in_turn = Rows <= 2 && requires { &V::both; }
+  &&!requires { &V::pack; };
   if constexpr (Rows <= 5) {
     if (is_cached && two_fit) add_several.template operator()<true>();
     else if (in_turn && is_cached && one_fits) add_several.template operator()<false>();

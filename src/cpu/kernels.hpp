@@ -58,6 +58,9 @@ struct Combination {
 /// Up to this many rows, tasks leave A unpacked for `dots`; more rows are packed, once for all of a
 /// long B. Products without tasks never pack A for it.
 constexpr int kDotRowsOfAnyA = 4;
+/// Rows for which elements of B are converted as they are read. For more, packing, which converts
+/// each once, is faster.
+constexpr int kConvertedRows = 4;
 
 /// One call of a microkernel. Operands by strides in K-groups: a packed panel is just one more pair
 /// of strides. `MicroTile{}` is all zeros: it prefetches nothing.
@@ -268,6 +271,8 @@ struct Kernels {
   }
   /// Do they support fused packing of a B whose rows are contiguous?
   bool copies_b(index_t K) const { return fused_packing[0][0] != nullptr && K % group == 0; }
+  /// Must elements become those of K-groups by a conversion?
+  constexpr bool converts() const { return sizeof(Source) * group != sizeof(KGroup); }
   int axpy_rows() const { return axpys > 0 ? kAxpyRows[axpys - 1] : 0; }
   /// The entry of `axpy` for this many rows: the first that is large enough.
   int axpy_entry(int rows_) const {

@@ -167,12 +167,48 @@ constexpr Table with_tall_tiles(Table table) {
   return table;
 }
 
-/// The table of f16 or bf16 that are converted to f32 while they are packed.
+/// V with elements of B that are converted as they are read.
+template <class V, class Convert>
+struct Converted : V {
+  using source = typename Convert::source;
+  using type = typename V::type;
+  struct First {
+    decltype(V::first(0)) mask;
+    int count;
+    operator decltype(V::first(0))() const { return mask; }
+  };
+  static First first(int n) { return {V::first(n), n}; }
+  static type gather(const source* p, index_t) { return Convert::load(p); }
+  static type gather_first(const source* p, index_t, const First& lanes, int) {
+    source part[V::lanes];
+    for (int i = 0; i < V::lanes; ++i) part[i] = p[i < lanes.count ? i : 0];
+    return Convert::load(part);
+  }
+  static constexpr auto pack = pack_converted<V, Convert>;
+};
+/// The same where Convert reads half a vector of each of two lines.
+template <class V, class Convert>
+struct ConvertedByTwo : Converted<V, Convert> {
+  static typename V::type both(const void* p, const void* q) { return Convert::both(p, q); }
+};
+
+/// The table of f16 or bf16 that are converted to f32: while they are packed or, for few rows of A,
+/// as they are read.
 template <class V, int MR, int Vectors, class Convert>
 constexpr auto make_converted_kernels(const char* isa) {
-  constexpr auto pack = pack_converted<V, Convert>;
-  auto out = make_kernels<V, MR, Vectors, typename Convert::source>(isa, pack, pack);
+  using Rows = std::conditional_t < requires { &Convert::both; }
+  , ConvertedByTwo<V, Convert>, Converted < V, Convert >> ;
+  auto out = make_kernels<V, MR, Vectors, typename Convert::source>(isa, Rows::pack, Rows::pack);
+  using Table = decltype(out);
   out.narrow = narrow<V, Convert>;
+  if constexpr (Convert::in_vectors) {
+    out.dot_rows = kConvertedRows;
+    each_constant<kConvertedRows>([&]<int R>() { out.dots[R] = dots<Rows, R + 1>; });
+    each_constant<Table::kAxpys>([&]<int I>() {
+      if constexpr (Table::kAxpyRows[I] <= kConvertedRows)
+        out.axpy[I] = axpy<Rows, Table::kAxpyRows[I]>, out.axpys = I + 1;
+    });
+  }
   return out;
 }
 

@@ -137,7 +137,13 @@ struct F64 : LanesX86<double, 64> {
   }
 };
 
+/// Eight elements of 16 bits from each.
+inline __m256i both_halves(const void* p, const void* q) {
+  return _mm256_loadu2_m128i(static_cast<const __m128i*>(q), static_cast<const __m128i*>(p));
+}
+
 struct ConvertF16 : PortableConvert<F32, HalfBits> {
+  static constexpr bool in_vectors = true;
   static __m512 load(const HalfBits* p) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
   }
@@ -145,13 +151,18 @@ struct ConvertF16 : PortableConvert<F32, HalfBits> {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
                         _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
   }
+  static __m512 both(const void* p, const void* q) { return _mm512_cvtph_ps(both_halves(p, q)); }
 };
 
 struct ConvertBf16 : PortableConvert<F32, BrainBits> {
-  static __m512 load(const BrainBits* p) {
-    const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  static constexpr bool in_vectors = true;
+  static __m512 widened(__m256i bits) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
   }
+  static __m512 load(const BrainBits* p) {
+    return widened(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+  }
+  static __m512 both(const void* p, const void* q) { return widened(both_halves(p, q)); }
   /// As narrow_one.
   static void store(BrainBits* p, __m512 x) {
     const __m512i bits = _mm512_castps_si512(x);

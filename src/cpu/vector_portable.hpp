@@ -117,6 +117,7 @@ inline void narrow_one(HalfBits& to, float value) {
 template <class V, class Source>
 struct PortableConvert {
   using source = Source;
+  static constexpr bool in_vectors = false;  ///< quickly, with the CPU's own instructions
   static float one(Source x) { return float_of(x); }
   static typename V::type load(const Source* p) {
     float x[V::lanes];

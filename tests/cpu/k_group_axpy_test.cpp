@@ -1,6 +1,6 @@
-// The axpy form of elements that share a K-group (pairs of bf16, bytes), with B unpacked: the bits
-// of micro-tiles of packed panels, for all numbers of rows and columns and remainders of K, and
-// nothing is read beyond B.
+// The axpy and the dot form of elements that share a K-group (pairs of bf16, bytes) or are
+// converted (f16, bf16), with B unpacked: the bits of micro-tiles of packed panels, for all numbers
+// of rows and columns and remainders of K, and nothing is read beyond B.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 
 #include "kernels.hpp"
 #include "support/guard_pages.hpp"
+#include "tables.hpp"
 #include "tessera/core/cpu.hpp"
 
-#if defined(__x86_64__)
 namespace tessera {
 namespace {
 
@@ -21,11 +21,11 @@ using testing::BetweenPages;
 
 constexpr index_t kMostK = 8192, kMostColumns = 70, kBetween = 3;
 
-/// Elements of A and B, small enough that bf16 has no overflow.
+/// Elements of A and B, small enough that floats have no overflow.
 template <class Source>
 Source element(index_t i, index_t k) {
   const auto bits = static_cast<std::uint32_t>(i * 2654435761u + k * 40503u + i * k);
-  if constexpr (std::is_same_v<Source, cpu::BrainBits>)
+  if constexpr (std::is_class_v<Source>)
     return {static_cast<std::uint16_t>(0x3C00u | (bits >> 7 & 0x83FFu))};
   else return static_cast<Source>(bits >> 11);
 }
@@ -33,7 +33,7 @@ Source element(index_t i, index_t k) {
 template <class Table>
 class Sweeps {
   using Source = typename Table::Source;
-  using KGroup = std::uint32_t;
+  using KGroup = typename Table::KGroup;
 
  public:
   explicit Sweeps(const Table& table) : table_(table), b_(kMostColumns * (kMostK + kBetween) * 2) {}
@@ -110,8 +110,8 @@ class Sweeps {
 template <class S, class Table>
 void expect_axpys(const Table& table) {
   Sweeps<Table> axpys(table);
-  ASSERT_EQ(table.dot_rows, 8);
-  ASSERT_EQ(table.axpys, 6);
+  ASSERT_EQ(table.dot_rows, table.converts() ? cpu::kConvertedRows : 8);
+  ASSERT_EQ(table.axpys, table.converts() ? 3 : 6);
   for (const index_t K : {1, 2, 3, 4, 5, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 66, 100, 129, 258}) {
     for (int cols = 1; cols <= kMostColumns; ++cols) {
       for (int entry = 0; entry < table.axpys; ++entry) {
@@ -137,6 +137,16 @@ void expect_axpys(const Table& table) {
   }
 }
 
+#if defined(__x86_64__)
+
+TEST(ConvertedAxpys, HaveTheBitsOfPackedTiles) {
+  for (const cpu::KernelSet* set : testing::runnable_sets()) {
+    if (set == &cpu::kPortable) continue;  // converts only while it packs
+    expect_axpys<float>(set->f16);
+    expect_axpys<float>(set->bf16);
+  }
+}
+
 TEST(KGroupAxpys, OfBrainFloatsHaveTheBitsOfPackedTiles) {
   if (!cpu_features().bf16) GTEST_SKIP() << "this CPU has no AVX512_BF16";
   expect_axpys<float>(cpu::kAvx512Bf16);
@@ -150,6 +160,7 @@ TEST(KGroupAxpys, OfBytesAreExact) {
   expect_axpys<std::int32_t>(cpu::kAvx512Vnni.i8u8);
 }
 
+#endif
+
 }  // namespace
 }  // namespace tessera
-#endif

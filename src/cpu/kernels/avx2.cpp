@@ -66,6 +66,7 @@ struct F64 : LanesX86<double, 32> {
 };
 
 struct ConvertF16 : PortableConvert<F32, HalfBits> {
+  static constexpr bool in_vectors = true;
   static __m256 load(const HalfBits* p) {
     return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   }
@@ -76,6 +77,7 @@ struct ConvertF16 : PortableConvert<F32, HalfBits> {
 };
 
 struct ConvertBf16 : PortableConvert<F32, BrainBits> {
+  static constexpr bool in_vectors = true;
   static __m256 load(const BrainBits* p) {
     const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));

@@ -147,7 +147,8 @@ struct Planner {
         .b_step = step_of_b(call),
         .b_is_row_major = call.b_col == 1,
         .b_is_column_major = call.b_row == 1,
-        .b_is_unconverted = kernels.axpys > 0 && !goes_on,
+        .b_is_unconverted = !kernels.converts() && kernels.axpys > 0 && !goes_on,
+        .axpy_rows = goes_on ? 0 : kernels.axpy_rows(),
         .dot_rows = goes_on ? 0 : kernels.dot_rows,
         .packs_only_b = B == nullptr && !b_is_small() && call.a_col == 1 && reads_a,
         .a_by_pages = call.a_col * bytes % 4096 == 0};
@@ -192,9 +193,9 @@ struct Planner {
   void choose_packing_for_few_rows() {
     const Stream stream = plan.blocks.stream;
     // One or two rows of A are read unpacked where K-groups are single elements.
-    const bool leaves_a = stream == Stream::strips ||
-                          (stream == Stream::dots &&
-                           call.M <= (call.a_col == 1 ? kDotRowsOfAnyA : 2) && kernels.group == 1);
+    const bool leaves_a =
+        stream == Stream::strips ||
+        (stream == Stream::dots && call.M <= (call.a_col == 1 ? kDotRowsOfAnyA : 2) && unpacked);
     plan.a = leaves_a ? Packing::none : Packing::own;
     plan.b = plan.is_unpacked() ? Packing::none : Packing::own;
     if (stream == Stream::axpy) {
