@@ -76,11 +76,13 @@ const Words kDefinitions = {"-D__CUDACC__",
 const Words kOptimised = {"-O2", "-fno-tree-sra", "-fno-ipa-sra", "-fno-tree-vectorize",
                           "-fno-ipa-modref"};
 
-/// Loads and stores are instrumented. Entries and exits are not: they would give each function a
-/// cleanup, and an impossible access may not unwind through it.
+/// Loads and stores are instrumented, except those of arguments and results that are structs:
+/// functions of some size are inlined, as by nvcc. Entries and exits are not: they would give each
+/// function a cleanup, and an impossible access may not unwind through it.
 const Words kTold = {"-fsanitize=thread", "-Wno-tsan",
                      "--param",           "tsan-instrument-func-entry-exit=0",
-                     "--param",           "tsan-distinguish-volatile=1"};
+                     "--param",           "tsan-distinguish-volatile=1",
+                     "--param",           "max-inline-insns-auto=60"};
 
 /// Lanes in step meet again at the lowest address: blocks of code remain in their order.
 const Words kInOrder = {"-fno-reorder-blocks", "-fno-reorder-blocks-and-partition"};

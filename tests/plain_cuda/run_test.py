@@ -132,6 +132,29 @@ int main() {
 }
 """
 
+# The compiler reports no loads of arguments and no stores of results: a function like this one is to be inlined.
+VALUES = """#include <cstdio>
+__device__ float4 sum(float4 a, float4 b, float4 c, float4 d, float4 e, float4 f) {
+  return make_float4(a.x + b.x + c.x + d.x + e.x + f.x, a.y + b.y + c.y + d.y + e.y + f.y,
+                     a.z + b.z + c.z + d.z + e.z + f.z, a.w + b.w + c.w + d.w + e.w + f.w);
+}
+__global__ void sums(float4* out) {
+  __shared__ float4 s[192];
+  const int i = threadIdx.x;
+  for (int k = 0; k < 6; ++k) s[i + 32 * k] = make_float4(k, 1, 2, 3);
+  __syncthreads();
+  out[i] = sum(s[i], s[i + 32], s[i + 64], s[i + 96], s[i + 128], s[i + 160]);
+}
+int main() {
+  float4 *d, h[32];
+  cudaMalloc(&d, sizeof h);
+  sums<<<1, 32>>>(d);
+  cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
+  printf("%g %g\\n", h[0].x, h[31].w);
+  cudaFree(d);
+}
+"""
+
 STEPS = """#include <cstdio>
 __global__ void sum(int* x) {
   __shared__ volatile int s[64];
@@ -215,6 +238,13 @@ class Run(unittest.TestCase):
     def test_structs_are_returned_by_value(self):
         (self.folder / "structs.cu").write_text(STRUCTS)
         self.assertEqual(self.tessera(0, "cuda-run", "structs.cu").stdout, "1 1024 1024\n")
+
+    def test_structs_that_are_arguments_and_results_are_accesses(self):
+        (self.folder / "values.cu").write_text(VALUES)
+        out = self.tessera(0, "check", "values.cu").stdout
+        self.assertIn("clean:", out)
+        self.assertRegex(out, r"(?m)^global store +1 +16 ")
+        self.assertRegex(out, r"(?m)^shared load +6 ")
 
     def test_a_failed_assertion_is_an_error_of_the_next_call(self):
         (self.folder / "asserts.cu").write_text(ASSERTS)
