@@ -243,8 +243,8 @@ class Run(unittest.TestCase):
         (self.folder / "values.cu").write_text(VALUES)
         out = self.tessera(0, "check", "values.cu").stdout
         self.assertIn("clean:", out)
-        self.assertRegex(out, r"(?m)^global store +1 +16 ")
-        self.assertRegex(out, r"(?m)^shared load +6 ")
+        self.assertRegex(out, r"(?m)^ +global store +1 +16 ")
+        self.assertRegex(out, r"(?m)^ +shared load +6 ")
 
     def test_a_failed_assertion_is_an_error_of_the_next_call(self):
         (self.folder / "asserts.cu").write_text(ASSERTS)
