@@ -160,6 +160,23 @@ class Package(unittest.TestCase):
                 run("cmake", "--build", source / "build")
                 self.assertIn("Tessera ", run(source / "build/user"))
 
+    def test_the_c_interface_alone_needs_neither_cpp_nor_another_package(self):
+        if not (cases.options.build / "libtessera_c.so").exists():
+            self.skipTest("the C interface is not part of this build")
+        without = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("Boost", "PkgConfig", "Threads")]
+        for language, main in (("C", "main.c"), ("CXX", "main.cpp")):
+            with self.subTest(language), tempfile.TemporaryDirectory() as folder:
+                source = pathlib.Path(folder)
+                (source / main).write_text('#include <stdio.h>\n#include <tessera/tessera.h>\n'
+                                           'int main(void) { puts(tessera_version()); return 0; }\n')
+                (source / "CMakeLists.txt").write_text(
+                    f"cmake_minimum_required(VERSION 3.25)\nproject(user LANGUAGES {language})\n"
+                    "find_package(Tessera REQUIRED COMPONENTS c)\nif(TARGET tessera::core)\n  message(FATAL_ERROR unasked)\nendif()\n"
+                    f"add_executable(user {main})\ntarget_link_libraries(user PRIVATE tessera::c)\n")
+                configure(source, source / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCMAKE_C_FLAGS={flags()}", *without)
+                run("cmake", "--build", source / "build")
+                self.assertRegex(run(source / "build/user"), r"^\d+[.]\d+[.]\d+$")
+
     def test_a_project_in_c_that_asks_for_the_core_is_told_what_to_change(self):
         source = pathlib.Path(self.scratch.name) / "core in c"
         source.mkdir()
