@@ -182,8 +182,10 @@ void check_request(const shell::Context& context, CheckRequest& request) {
   if (!request.stop_at.empty()) check::parse_stop_at(request.stop_at);
   const bool is_program = inspect::is_file(request.kernel);
   if (!is_program && !request.more_files.empty())
-    throw Error(Category::argument, cat("unexpected argument '", request.more_files[0], "'"),
-                "further files after FILE.cu", request.kernel.name);
+    throw Error(
+        Category::argument,
+        cat("unexpected argument '", request.more_files[0], "' after ", request.kernel.name),
+        "-m M -n N -k K for a shape; further files only after FILE.cu");
   if (!is_program && !request.arguments.empty())
     throw Error(Category::argument, "--args: only a program takes arguments", "--args with FILE.cu",
                 request.kernel.name);

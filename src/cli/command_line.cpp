@@ -73,7 +73,10 @@ std::string unexpected_option(const Words& arguments, const CLI::App& app,
   // After --, even a known option is a name, so no command accepts it.
   if (after && (is_known || !before))
     return cat("unexpected argument '", word, "': after --, every argument is a name");
-  if (!is_known) return cat("unknown option '", option, "'", shell::did_you_mean(option, known));
+  // Any letter is as near to -h as any other.
+  if (!is_known)
+    return cat("unknown option '", option, "'",
+               option.size() > 2 ? shell::did_you_mean(option, known) : "");
   return cat("'", option, "' comes before the command; write it after '", full_name(app), "'");
 }
 

@@ -110,9 +110,9 @@ int start_puzzle(const shell::Context& context, const PuzzleRequest& request) {
     before = std::exchange(progress[puzzle.key()].file, file.string());
   });
   if (!before.empty() && before != file)
-    context.warn(cat("where there is no ", puzzle.file_name(),
-                     " in the folder, 'tessera puzzle run ", puzzle.id, puzzle.form_flag(),
-                     "' uses this file from now on, no longer ", before));
+    context.warn(cat("in a folder without ", puzzle.file_name(), ", 'tessera puzzle run ",
+                     puzzle.id, puzzle.form_flag(), "' uses this file from now on, no longer ",
+                     before));
   print_page(context, cat("Puzzle ", puzzle.number, ": ", puzzle.title, "\n\n", puzzle.idea, "\n",
                           puzzle.configuration));
   context.print_wrapped(about_elements(puzzle));

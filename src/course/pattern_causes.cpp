@@ -77,7 +77,7 @@ Cause of_zeros(const PuzzleCase& c, const PuzzleMatrix& m) {
                    most.count, " of ", most.rows * most.cols, " elements stay 0, the first is (",
                    most.first_row, ",", most.first_col, ") of the piece"),
                has_several ? "a thread has several sums: does each of them get its products?"
-                           : "which threads add nothing up?");
+                           : "which threads add nothing?");
 }
 
 /// The row whose expected numbers this one contains.
@@ -148,8 +148,9 @@ Cause of_steps(const PuzzleMatrix& m) {
       const double is = side.got(i, 0) - side.got(i - 1, 0),
                    must = side.expected(i, 0) - side.expected(i - 1, 0);
       if (is != must)
-        return cause("wrong-step", cat("from ", side.place(i - 1, 0), " to ", side.place(i, 0),
-                                       " it goes ", is, " elements further, and must go ", must));
+        return cause("wrong-step",
+                     cat("the step from ", side.place(i - 1, 0), " to ", side.place(i, 0), " is ",
+                         is, " elements, and must be ", must));
     }
   }
   return {};

@@ -275,10 +275,12 @@ Schedule plan_schedule(const ScheduleRequest& request) {
     const Search search(request);
     const auto found = search.best();
     if (!found) {
-      throw Error(Category::resource,
-                  "the memory is too small for one row of A and one column of B",
-                  cat("at least ", bytes_text(search.least_memory())), bytes_text(request.memory),
-                  "allow more memory");
+      const index_t least = search.least_memory();
+      const bool differ = bytes_text(least) != bytes_text(request.memory);  // as rounded
+      throw Error(
+          Category::resource, "the memory is too small for one row of A and one column of B",
+          cat("at least ", differ ? bytes_text(least) : cat(least, " bytes")),
+          differ ? bytes_text(request.memory) : cat(request.memory, " bytes"), "allow more memory");
     }
     out = *found;
     if (out.symmetric) count_reads(request.types, out);
