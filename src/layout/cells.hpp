@@ -1,7 +1,7 @@
 // Tables of coloured cells as SVG: what the pictures of layouts and of memory accesses are made of.
+//
 // Text in the cells is dark on light colours, readable on light and dark backgrounds. The classes
-// title,
-// axis, below and mark are styled by the document around it.
+// title, axis, below and mark are styled by the document around it.
 #pragma once
 
 #include <functional>

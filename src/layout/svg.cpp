@@ -1,7 +1,7 @@
 // Draws layouts as SVG text: cells on panels, one for each plane of the grid, in colours that are
-// readable on light and dark backgrounds. The same input gives the same bytes, so that documents
-// and
-// tests may compare them.
+// readable on light and dark backgrounds. The same input gives the same bytes.
+//
+// Documents and tests may therefore compare them.
 #include "tessera/layout/svg.hpp"
 
 #include <algorithm>

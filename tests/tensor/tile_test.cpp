@@ -19,7 +19,7 @@ namespace {
 using test::Guarded;
 
 TEST(Tile, ConformsTo11By7) {
-  // seeds 3.3: 11x7, tile 4x4 at (0,1) and (2,1).
+  // 11x7, tile 4x4 at (0,1) and (2,1).
   Guarded<> memory(77);
   const auto t = tensor<row_major(11, 7)>(memory.data());
   const auto right = tile<4, 4>(t, 0, 1);
@@ -31,7 +31,7 @@ TEST(Tile, ConformsTo11By7) {
 }
 
 TEST(Tile, OfATileMayBeEmpty) {
-  // seeds 3.3: 15x9 in nested tiles.
+  // 15x9 in nested tiles.
   Guarded<> memory(15 * 9);
   const auto t = tensor<row_major(15, 9)>(memory.data());
   const auto outer = tile<8, 4>(t, 1, 2);  // 7 x 1 exist

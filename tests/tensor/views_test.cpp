@@ -147,7 +147,7 @@ TEST(Transpose, PermutesAnyRank) {
 // --- distribute ----------------------------------------------------------------------------------
 
 TEST(Distribute, ConformsTo8By4Over2By2ColumnMajorThreads) {
-  // seeds 3.3: thread 0 sees 0 2 / 8 10 / 16 18 / 24 26.
+  // Thread 0 sees 0 2 / 8 10 / 16 18 / 24 26.
   Guarded<> memory(32);
   const auto t = tensor<row_major(8, 4)>(memory.data());
   EXPECT_EQ(to_string(distribute<col_major(2, 2)>(t, 0)), " 0  2\n 8 10\n16 18\n24 26\n");
@@ -210,7 +210,6 @@ TEST(Distribute, OfVectorsGivesVectors) {
 // --- vectorize -----------------------------------------------------------------------------------
 
 TEST(Vectorize, ConformsToColumnMajor8By8) {
-  // seeds 3.3.
   const auto t = tensor<col_major(8, 8)>(static_cast<float*>(nullptr));
   using Along1 = decltype(vectorize<1, 4>(t));
   static_assert(Along1::pattern == Layout(tuple(8, 2), tuple(1, 32)));

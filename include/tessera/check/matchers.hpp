@@ -1,7 +1,7 @@
 // Matchers of GoogleTest for a kernel's report, so that tests of a kernel's results can also test
-// its races and costs: EXPECT_THAT(check::check(...), check::IsClean()). Needs GoogleMock, which
-// this
-// project does not have.
+// its races and costs: EXPECT_THAT(check::check(...), check::IsClean()).
+//
+// Needs GoogleMock, which this project does not install.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 // The values a function, a call or a bracket of an expression was given, taken by kind. A value of
 // the wrong kind is an ExpressionError at its own place: the caret points at the argument, not at
-// the function. Used by the reader (expression.cpp) and by the functions
-// (functions.cpp).
+// the function. Used by the reader (expression.cpp)
+// and by the functions (functions.cpp).
 #pragma once
 
 #include <string>

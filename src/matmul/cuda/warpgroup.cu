@@ -1,6 +1,6 @@
-// `warpgroup` for CUDA (kernels/warpgroup_tiled.hpp): selects the file of the types. A device
-// without a
-// warpgroup's units, and operands that bulk copies cannot read, get `tensor_core`.
+// `warpgroup` for CUDA (kernels/warpgroup_tiled.hpp): selects the file of the types.
+// A device without a warpgroup's units, and operands that bulk copies cannot read, get
+// `tensor_core`.
 #include "matmul/ladder.hpp"
 #include "warpgroup.cuh"
 

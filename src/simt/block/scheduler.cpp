@@ -1,7 +1,7 @@
 // The threads of one block as fibers on one OS thread: which runs next, and which waits where. When
-// no thread can run, the waits explain why. Called through BlockScheduler by launch.hpp and the
-// thread's
-// context.
+// no thread can run, the waits explain why.
+//
+// Called through BlockScheduler by launch.hpp and the thread's context.
 #include <algorithm>
 #include <csignal>
 #include <exception>
