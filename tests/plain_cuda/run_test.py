@@ -155,6 +155,50 @@ int main() {
 }
 """
 
+# Results that go to memory, of functions that are not inlined: the compiler tells no stores.
+RESULTS = """#include <cstdio>
+struct Mark { float v; int next; };
+__device__ __noinline__ Mark mark(int i) { return {1.f * i, -1}; }
+__global__ void fill(Mark* p, int n) { if (threadIdx.x < n) p[threadIdx.x] = mark(threadIdx.x); }
+__global__ void take(const Mark* p, float* y) { y[threadIdx.x] = p[threadIdx.x].v + p[threadIdx.x].next; }
+int main() {
+  Mark *p, *q, all[32];
+  float *y, last;
+  cudaMalloc(&p, sizeof all), cudaMalloc(&q, sizeof all), cudaMalloc(&y, 32 * sizeof(float));
+  fill<<<1, 32>>>(p, N);
+  take<<<1, 32>>>(p, y);
+  cudaMemcpy(q, p, sizeof all, cudaMemcpyDeviceToDevice);
+  cudaMemcpy(all, q, sizeof all, cudaMemcpyDeviceToHost);
+  cudaMemcpy(&last, y + 20, sizeof last, cudaMemcpyDeviceToHost);
+  printf("%g %g\\n", all[19].v, last);
+  cudaFree(p), cudaFree(q), cudaFree(y);
+}
+"""
+
+# A lane that has the lock waits for its turn, and one that polls for the lock gives way.
+LOCK = """#include <cstdio>
+__device__ int lock;
+__global__ void add(int* sum) {
+  for (bool done = false; !done;) {
+    if (atomicCAS(&lock, 0, 1) == 0) {
+      *sum = *sum + 1;
+      __threadfence();
+      atomicExch(&lock, 0);
+      done = true;
+    }
+  }
+}
+int main() {
+  int *sum, host;
+  cudaMalloc(&sum, sizeof host);
+  cudaMemset(sum, 0, sizeof host);
+  add<<<2, 40>>>(sum);
+  cudaMemcpy(&host, sum, sizeof host, cudaMemcpyDeviceToHost);
+  printf("%d\\n", host);
+  cudaFree(sum);
+}
+"""
+
 STEPS = """#include <cstdio>
 __global__ void sum(int* x) {
   __shared__ volatile int s[64];
@@ -245,6 +289,18 @@ class Run(unittest.TestCase):
         self.assertIn("clean:", out)
         self.assertRegex(out, r"(?m)^ +global store +1 +16 ")
         self.assertRegex(out, r"(?m)^ +shared load +6 ")
+
+    def test_results_of_functions_that_are_not_inlined_are_values(self):
+        (self.folder / "results.cu").write_text(RESULTS)
+        self.assertIn("clean:", self.tessera(0, "check", "results.cu", "-D", "N=32").stdout)
+        out = self.tessera(1, "check", "results.cu", "-D", "N=20").stdout
+        self.assertRegex(out, r"results\.cu:5")
+        self.assertIn("copies 96 of 256 bytes of q that nobody has written, the first at element 20", out)
+
+    def test_lanes_in_step_take_a_lock_in_each_order(self):
+        (self.folder / "lock.cu").write_text(LOCK)
+        for order in "forward", "backward", "shuffled":
+            self.assertEqual(self.tessera(0, "cuda-run", "lock.cu", "--lockstep", "--order", order).stdout, "80\n", order)
 
     def test_a_failed_assertion_is_an_error_of_the_next_call(self):
         (self.folder / "asserts.cu").write_text(ASSERTS)

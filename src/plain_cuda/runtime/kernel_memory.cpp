@@ -67,6 +67,7 @@ std::vector<check::detail::Buffer> buffers_now() {
                row = static_cast<index_t>(each->row_elements);
     buffer.layout = row > 0 ? row_major(elements / row, row) : row_major(elements);
     buffer.is_output = true;
+    memory.find_unseen(each->begin);
     buffer.has_unwritten = memory.unwritten(each->begin, each->bytes) > 0;
     buffer.gaps = each->gaps;
     out.push_back(std::move(buffer));

@@ -24,6 +24,7 @@ constexpr std::size_t kGap = std::size_t{1} << 20;
 constexpr std::size_t kPage = 4096;
 /// New memory contains NaN up to this size; filling more takes too long.
 constexpr std::size_t kPoisoned = std::size_t{64} << 20;
+constexpr unsigned char kPoison = 0xff;
 
 std::size_t pages_of(std::size_t bytes) {
   return std::max<std::size_t>(bytes + kPage - 1, kPage) / kPage * kPage;
@@ -66,7 +67,7 @@ void* DeviceMemory::allocate(std::size_t bytes, std::size_t element_bytes, Memor
   const std::size_t pages = pages_of(taken);
   void* const at = reinterpret_cast<void*>(next_);
   if (mprotect(at, pages + kGap, PROT_READ | PROT_WRITE) != 0) return nullptr;
-  if (bytes <= kPoisoned) std::memset(at, 0xff, bytes);
+  if (bytes <= kPoisoned) std::memset(at, kPoison, bytes);
   Allocation& added = allocations_[next_];
   added.begin = next_;
   added.bytes = bytes;
@@ -156,6 +157,29 @@ std::size_t DeviceMemory::unwritten(std::uint64_t address, std::size_t bytes) {
                   out += static_cast<std::size_t>(std::popcount(mask & ~found->written[word]));
                 });
   return out;
+}
+
+void DeviceMemory::find_unseen(std::uint64_t address) {
+  Allocation* const found = find(address);
+  if (found == nullptr || found->bytes > kPoisoned || found->freed ||
+      found->kind != MemoryKind::device)
+    return;
+  const auto* const at = reinterpret_cast<const unsigned char*>(found->begin);
+  for (std::size_t first = 0; first < found->bytes && !found->all_written; first += 64) {
+    const std::size_t count = std::min<std::size_t>(64, found->bytes - first);
+    const std::uint64_t known = found->written.empty() ? 0 : found->written[first / 64];
+    const auto is_empty = [&](std::size_t i) {
+      return (known >> i & 1) != 0 || at[first + i] == kPoison;
+    };
+    if (known == ~std::uint64_t{0} ||
+        (at[first] == kPoison && std::memcmp(at + first, at + first + 1, count - 1) == 0))
+      continue;
+    for (std::size_t i = 0; i < count && !found->all_written; ++i) {
+      if (is_empty(i)) continue;
+      const std::size_t size = found->element_bytes, element = (first + i) / size * size;
+      wrote(found->begin + element, size);
+    }
+  }
 }
 
 bool DeviceMemory::is_written(std::uint64_t address, std::size_t bytes) {

@@ -67,6 +67,9 @@ class DeviceMemory {
   bool is_backed(const void* address);
   void wrote(std::uint64_t address, std::size_t bytes);
   bool is_written(std::uint64_t address, std::size_t bytes);
+  /// Notes stores that were not told, such as those of results that are structs: in the allocation
+  /// with the address, elements that have changed since it was made. Between launches.
+  void find_unseen(std::uint64_t address);
   /// A launch has read it: kept of inputs.
   void was_read(std::uint64_t address, std::size_t bytes);
   static std::size_t elements_read(const Allocation& input);

@@ -108,9 +108,9 @@ cudaError_t check_side(const char* call, const char* side, const void* at, std::
 
 void judge_source(const char* call, const void* from, std::size_t bytes, const Place& place) {
   DeviceMemory& memory = DeviceMemory::get();
-  if (!Program::get().is_checked || !memory.contains(from) ||
-      memory.unwritten(number(from), bytes) == 0)
-    return;
+  if (!Program::get().is_checked || !memory.contains(from)) return;
+  memory.find_unseen(number(from));
+  if (memory.unwritten(number(from), bytes) == 0) return;
   const Allocation& source = *memory.find(number(from));
   const Missing missing = missing_of(source, number(from), number(from) + bytes);
   if (missing.bytes == 0) return;
@@ -132,6 +132,7 @@ namespace {
 void copy_written(void* to, const void* from, std::size_t bytes) {
   DeviceMemory& memory = DeviceMemory::get();
   if (!memory.contains(to)) return;
+  if (Program::get().is_checked && memory.contains(from)) memory.find_unseen(number(from));
   if (!memory.contains(from) || memory.unwritten(number(from), bytes) == 0)
     return memory.wrote(number(to), bytes);
   for (std::size_t i = 0; i < bytes; ++i) {

@@ -48,12 +48,22 @@ void WarpSteps::keep(ThreadContext& mine, const Step& step) {
   at_[lane] = step;
   waiting_ |= bit;
   do {
-    if (!mine.block.scheduler.yield(mine.linear)) break;  // the block has failed
+    if (!mine.block.scheduler.yield(before_next(mine))) break;  // the block has failed
     if (released_ == 0) release();
   } while ((released_ & bit) == 0);
   waiting_ &= ~bit;
   released_ &= ~bit;
   if (copies) show(lane);
+}
+
+/// Those whose turn it is run first: a lane that polls could give way to this one forever.
+int WarpSteps::before_next(const ThreadContext& mine) const {
+  if (released_ == 0) return mine.linear;
+  const dim3& block = mine.block.block;
+  const int first = mine.linear - mine.lane(),
+            threads = static_cast<int>(block.x * block.y * block.z);
+  const int lanes = std::min(mine.block.warp_size, threads - first);
+  return first + (std::countr_zero(released_) + lanes - 1) % lanes;
 }
 
 /// All lanes that can run wait here, each before its next access.

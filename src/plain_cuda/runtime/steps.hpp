@@ -29,6 +29,8 @@ class WarpSteps {
  private:
   static constexpr std::size_t kMostBytes = 64;  ///< of a struct that is copied in step
 
+  /// The thread before the one that is to run now.
+  int before_next(const ThreadContext& mine) const;
   void release();
   void show(std::size_t lane) const;
 
