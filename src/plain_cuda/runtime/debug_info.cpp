@@ -114,7 +114,8 @@ Section section_of(std::uint64_t address) {
         auto& s = *static_cast<Search*>(data);
         for (int i = 0; i < info->dlpi_phnum; ++i) {
           const auto& part = info->dlpi_phdr[i];
-          if (part.p_type != PT_LOAD ||
+          // Tables of virtual functions are read-only once the program has started.
+          if ((part.p_type != PT_LOAD && part.p_type != PT_GNU_RELRO) ||
               s.address - (info->dlpi_addr + part.p_vaddr) >= part.p_memsz)
             continue;
           s.found = (part.p_flags & PF_W) == 0 ? Section::read_only
