@@ -1,5 +1,5 @@
 // Where the shared memory of a cluster's blocks is while another of them runs. In plain CUDA it is
-// thread-local storage of the OS thread, which one block has at a time; the run-time keeps what the
+// thread-local storage of the OS thread, which one block has at a time; the runtime keeps what the
 // others have in images, and a pointer to the shared memory of another block leads there.
 #pragma once
 

@@ -101,7 +101,7 @@ constexpr std::array<Rule, kKindNames.size()> kRules = {{
      "Give kernels memory of cudaMalloc, and copy between it and the host by cudaMemcpy."},
     {error, "An access to freed memory.",
      "Free memory when the last kernel and the last copy that use it have ended."},
-    {error, "A call of the CUDA run-time with wrong arguments, or whose error was not checked.",
+    {error, "A call of the CUDA runtime with wrong arguments, or whose error was not checked.",
      "Check what each call returns, and cudaGetLastError() after each launch."},
     {error, "A program whose own checks failed.",
      "It ended with an exit code other than 0: look at what it printed."},

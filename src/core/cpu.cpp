@@ -22,7 +22,7 @@ namespace {
 
 #if defined(__x86_64__)
 // CPUID is slow on a virtual machine, which traps it, so the first call of a process should execute
-// none: the compiler's run-time library has already read these features.
+// none: the compiler's runtime library has already read these features.
 
 bool has_f16c() {
 #if defined(__clang__)  // version 14 does not know it: Intel SDM vol. 2, CPUID, leaf 1, ECX bit 29

@@ -71,7 +71,7 @@ const Tuning* tuning_named(std::string_view name) {
 /// 143, 207, 173 and 174 (Intel SDM vol. 4, table 2-1).
 std::string_view microarchitecture() {
 #if defined(__x86_64__)
-  // The compiler's run-time library has already read this family. A virtual machine traps CPUID,
+  // The compiler's runtime library has already read this family. A virtual machine traps CPUID,
   // which the first product of a process would wait for.
   if (__builtin_cpu_is("amdfam19h")) return __builtin_cpu_supports("avx512f") ? kZen4.name : "";
   unsigned a = 0, b = 0, c = 0, d = 0;

@@ -1,4 +1,4 @@
-// What other components call of this one, in the build of ./demo, which has no run-time for plain
+// What other components call of this one, in the build of ./demo, which has no runtime for plain
 // CUDA.
 #include "build.hpp"
 #include "launch_source.hpp"

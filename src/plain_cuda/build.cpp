@@ -47,12 +47,12 @@ constexpr const char* kLast =
     ".text\n.globl tessera_code_end\ntessera_code_end:\n"
     ".section .note.GNU-stack,\"\",@progbits\n";
 
-/// The run-time finds out by it that blocks may carry out atomic updates in any order.
+/// The runtime finds out by it that blocks may carry out atomic updates in any order.
 constexpr const char* kAnyOrder =
     ".section .rodata\n.globl tessera_in_any_order\n.type tessera_in_any_order, @object\n"
     "tessera_in_any_order:\n.byte 1\n";
 
-/// The run-time finds out by it that the program just runs.
+/// The runtime finds out by it that the program just runs.
 constexpr const char* kUnchecked =
     ".section .rodata\n.globl tessera_runs_unchecked\n.type tessera_runs_unchecked, @object\n"
     "tessera_runs_unchecked:\n.byte 1\n";
@@ -353,7 +353,7 @@ class Builder {
   fs::path linked(Words objects) const {
     const fs::path runtime = at_.library.parent_path() / "libtessera_cuda_runtime.a";
     if (!fs::exists(runtime))
-      throw Error(Category::unavailable, "the run-time for plain CUDA is not found",
+      throw Error(Category::unavailable, "the runtime for plain CUDA is not found",
                   runtime.string(), {}, "install Tessera with its development files and libdw-dev");
     const fs::path program = folder_ / "program";
     Words words{"-Wl,--wrap=main"};

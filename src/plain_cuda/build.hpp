@@ -1,5 +1,5 @@
 // Builds a program from files in plain CUDA, with the system's C++ compiler: preprocesses,
-// rewrites, compiles with every access instrumented, links with the run-time.
+// rewrites, compiles with every access instrumented, links with the runtime.
 #pragma once
 
 #include <filesystem>

@@ -39,7 +39,7 @@ constexpr Feature kFeatures[] = {
     {"cu(Init|Device|Ctx|Module|Launch|Mem|Stream|Event|Func|Link|Array|Tex|Surf|Driver|Pointer|"
      "Library|Kernel)\\w*|CU[a-z]\\w*",
      "part of the driver interface, which is not offered",
-     "use the run-time: cudaMalloc(), cudaMemcpy(), kernel<<<grid, block>>>()"},
+     "use the runtime: cudaMalloc(), cudaMemcpy(), kernel<<<grid, block>>>()"},
     {"cudaGL\\w*|cudaGraphics\\w*|cudaEGL\\w*|cudaVDPAU\\w*|cudaD3D\\w*",
      "part of the interfaces to graphics, which are not offered",
      "check the kernels by a program that gives them memory of cudaMalloc()"},

@@ -227,7 +227,7 @@ class Rewriter {
     refuse(first, count < 2 ? "a launch has no block" : "a launch has more than four arguments",
            "kernel<<<grid, block, shared memory, stream>>>(arguments)");
   }
-  /// A call of the run-time takes the kernel as a void*; ours takes it unchanged.
+  /// A call of the runtime takes the kernel as a void*; ours takes it unchanged.
   void launch_call(std::size_t at) {
     if (at >= t_.size() || t_.file(at).is_system) return;
     if (t_.is(at, "(")) {

@@ -1,4 +1,4 @@
-// Makes C++ of preprocessed CUDA C++: the few words that are not C++ become calls of the run-time
+// Makes C++ of preprocessed CUDA C++: the few words that are not C++ become calls of the runtime
 // (include/tessera/plain_cuda/parts/launch.h). All that the user wrote keeps its line and column.
 //
 //   __global__ void K(P p) { body }   void K(P p) { run_kernel(__func__, launch_bounds(),

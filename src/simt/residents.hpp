@@ -1,6 +1,6 @@
 // The blocks of one launch that run at one time: hands out the next ones in the order of their
 // numbers, starts further ones where all that run wait for others, and detects when no block can
-// continue. Private to src/simt, src/check and the run-time of plain CUDA; launch_blocks.hpp is
+// continue. Private to src/simt, src/check and the runtime of plain CUDA; launch_blocks.hpp is
 // what others call.
 #pragma once
 

@@ -9,7 +9,7 @@
 namespace tessera::plain_cuda {
 namespace {
 
-/// In place of the run-time: prints each launch.
+/// In place of the runtime: prints each launch.
 const std::string kRuntime = R"cuda(
 #include <cstddef>
 #include <cstdio>

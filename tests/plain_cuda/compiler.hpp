@@ -1,4 +1,4 @@
-// Programs of a test, compiled by one of the compilers that the run-time is for.
+// Programs of a test, compiled by one of the compilers that the runtime is for.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -55,7 +55,7 @@ class Messages(unittest.TestCase):
                 ("surface<void, 2> s;", "surface, a surface reference, which CUDA 12 has removed", "cudaCreateSurfaceObject()"),
                 ("__device__ int f(int x) { return __shfl(x, 0); }", "__shfl, a function of warps without a mask", "_sync"),
                 ("template <class T> __device__ T f(T x) { return __any(1); }", "__any, a function of warps without a mask", "_sync"),
-                ("void f() { cuInit(0); }", "cuInit, part of the driver interface", "the run-time"),
+                ("void f() { cuInit(0); }", "cuInit, part of the driver interface", "the runtime"),
                 ("void f() { cudaMaloc(nullptr, 1); }", "cudaMaloc, which is neither declared nor offered (did you mean cudaMalloc?)",
                  "docs/plain_cuda.md"),
                 ("int f(cudaDeviceProp d) { return d.colour; }", "colour, no part of ", "docs/plain_cuda.md"),

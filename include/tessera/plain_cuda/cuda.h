@@ -1,4 +1,4 @@
-// Types of the driver's interface that programs of the run-time mention. Its functions are not
+// Types of the driver's interface that programs of the runtime mention. Its functions are not
 // offered.
 #pragma once
 

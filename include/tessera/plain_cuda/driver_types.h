@@ -1,4 +1,4 @@
-// Types of the CUDA run-time's interface: errors, directions of copies, properties of a device.
+// Types of the CUDA runtime's interface: errors, directions of copies, properties of a device.
 #pragma once
 
 #define __DRIVER_TYPES_H__  // what CUDA's samples ask for before they define checkCudaErrors()

@@ -1,4 +1,4 @@
-// The rest of the CUDA run-time: errors, devices, streams and events. Every operation runs when it
+// The rest of the CUDA runtime: errors, devices, streams and events. Every operation runs when it
 // is called.
 #include <chrono>
 #include <cstring>

@@ -1,6 +1,6 @@
 // The shared memory of the blocks of a cluster. It is thread-local storage of the OS thread that
 // runs them all, and holds that of the running block; that of the others is kept in images,
-// to which map_shared_rank() leads. Private to the run-time.
+// to which map_shared_rank() leads. Private to the runtime.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The thread of plain CUDA that the calling OS thread runs, and its block. Private to the run-time.
+// The thread of plain CUDA that the calling OS thread runs, and its block. Private to the runtime.
 #pragma once
 
 #include <array>
@@ -72,7 +72,7 @@ bool is_guess(const Here& read);
 extern constinit thread_local ThreadContext* current;
 
 /// The recorder, or null if nothing is watched. During its lifetime, the running code is the
-/// run-time's own: inline functions of the standard library may be the copies that the program's
+/// runtime's own: inline functions of the standard library may be the copies that the program's
 /// file compiled.
 class Watcher {
  public:

@@ -1,4 +1,4 @@
-// Copies and fills that all calls of the run-time are made of. Private to the run-time.
+// Copies and fills that all calls of the runtime are made of. Private to the runtime.
 #pragma once
 
 #include <cstddef>

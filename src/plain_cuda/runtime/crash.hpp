@@ -1,5 +1,5 @@
 // Crashes outside of watched kernels: the host's own faults, and those of unwatched blocks. The
-// report is still printed. Private to the run-time.
+// report is still printed. Private to the runtime.
 #pragma once
 
 #include <cstdint>

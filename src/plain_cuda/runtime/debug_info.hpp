@@ -1,6 +1,6 @@
 // Queries of the program's own debug information (DWARF 4 and 5 of GCC and Clang): the source
 // position of an instruction, and the static variables of the user's files. Private to the
-// run-time.
+// runtime.
 #pragma once
 
 #include <cstddef>

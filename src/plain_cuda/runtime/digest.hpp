@@ -1,6 +1,6 @@
 // A digest of the results of a program that is not checked: of what it copies to the host, and of
 // the device's memory when it is freed. Two runs with the same results have the same digest.
-// Private to the run-time.
+// Private to the runtime.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Short names for the run-time's queries of libdw, and the program's own debug information.
+// Short names for the runtime's queries of libdw, and the program's own debug information.
 #pragma once
 
 #include <dwarf.h>
@@ -39,7 +39,7 @@ void for_each_child(Dwarf_Die* of, const Body& body) {
   } while (dwarf_siblingof(&child, &child) == 0);
 }
 
-/// Is it a header of the system or of the run-time? Users then need the position of the call.
+/// Is it a header of the system or of the runtime? Users then need the position of the call.
 bool is_of_system(std::string_view file);
 /// Absolute, relative to the folder in which the unit was compiled, without dots.
 std::string absolute(const char* file, Dwarf_Die* unit);

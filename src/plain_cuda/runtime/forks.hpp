@@ -1,5 +1,5 @@
 // Processes that the program forks. Only the first process is checked: one that it forked ends
-// where it would use the device, and the report says so. Private to the run-time.
+// where it would use the device, and the report says so. Private to the runtime.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Graphs: captured from streams, or built node by node. Private to the run-time.
+// Graphs: captured from streams, or built node by node. Private to the runtime.
 #pragma once
 
 #include <functional>

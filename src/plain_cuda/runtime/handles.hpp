@@ -1,4 +1,4 @@
-// The content of streams and events. Private to the run-time.
+// The content of streams and events. Private to the runtime.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // malloc() and new in the program's own files: in kernels they return memory of the device's heap,
-// on the host that of the C library, whose bounds are known. Private to the run-time.
+// on the host that of the C library, whose bounds are known. Private to the runtime.
 #pragma once
 
 #include <cstddef>

@@ -15,7 +15,7 @@ cudaError_t cudaHostRegister(void* at, std::size_t bytes, unsigned, Place place)
     return refuse(cudaErrorInvalidValue, place,
                   cat("cudaHostRegister: ", at == nullptr ? "a null pointer"
                                             : bytes == 0  ? "no bytes"
-                                                          : "memory of the CUDA run-time"),
+                                                          : "memory of the CUDA runtime"),
                   "register memory that malloc or new gave");
   if (const std::uint64_t end = end_on_host(number(at)); end != 0 && number(at) + bytes > end)
     return refuse(cudaErrorInvalidValue, place,

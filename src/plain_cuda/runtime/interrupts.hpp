@@ -1,5 +1,5 @@
 // Lets other threads run while one of a program that is not checked waits for them by plain reads:
-// a timer interrupts the code of kernels. Private to the run-time.
+// a timer interrupts the code of kernels. Private to the runtime.
 #pragma once
 
 namespace tessera::plain_cuda {

@@ -1,5 +1,5 @@
 // The memory of a kernel in plain CUDA: allocations, variables, the shared memory of its block.
-// Private to the run-time.
+// Private to the runtime.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Which launches a device accepts. Private to the run-time.
+// Which launches a device accepts. Private to the runtime.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace tessera::plain_cuda {
 
-/// False: refused, with the error of the CUDA run-time and a finding.
+/// False: refused, with the error of the CUDA runtime and a finding.
 bool require_possible(const char* kernel, const LaunchBounds& bounds, const Place& place, dim3 grid,
                       dim3 block, std::size_t shared_bytes);
 /// The same of the cluster: `cluster` becomes what __cluster_dims__ has declared, where the launch

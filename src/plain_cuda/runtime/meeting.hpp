@@ -1,5 +1,5 @@
 // How calls of a thread let others of its block run, and what warps exchange. Private to the
-// run-time.
+// runtime.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace tessera::plain_cuda {
 /// The running thread; throws on the host. `what`: the call.
 ThreadContext& me(const char* what, const Place& place);
 
-/// During its lifetime, other threads may run, and code that runs here is the run-time's own.
+/// During its lifetime, other threads may run, and code that runs here is the runtime's own.
 class LetOthersRun {
  public:
   explicit LetOthersRun(ThreadContext& mine) : mine_(mine) {
@@ -34,7 +34,7 @@ class LetOthersRun {
   ThreadContext& mine_;
 };
 
-/// Loads and stores by the run-time, recorded like those of the program. May throw Abandon.
+/// Loads and stores by the runtime, recorded like those of the program. May throw Abandon.
 void load_told(void* to, const void* at, std::size_t bytes, Here here);
 void store_told(void* at, const void* from, std::size_t bytes, Here here);
 

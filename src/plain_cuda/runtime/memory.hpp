@@ -1,5 +1,5 @@
 // The device's memory: allocations by cudaMalloc and its siblings, in one range of addresses with
-// gaps between them. Private to the run-time.
+// gaps between them. Private to the runtime.
 #pragma once
 
 #include <atomic>

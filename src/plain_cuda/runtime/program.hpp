@@ -1,5 +1,5 @@
-// The state of the checked program as a whole: the run-time, and the report that all its launches
-// and calls add to. Private to the run-time.
+// The state of the checked program as a whole: the runtime, and the report that all its launches
+// and calls add to. Private to the runtime.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ class Program {
   std::mutex mutex;  ///< of the report: a time limit may print it while the program runs
   check::Report report;
 
-  /// Keeps an error until the program queries it, as the run-time does. Returns it.
+  /// Keeps an error until the program queries it, as the runtime does. Returns it.
   cudaError_t fail(cudaError_t error);
   cudaError_t last_error(bool clear);
   /// A kernel has ended the device: calls that wait return this until cudaDeviceReset.

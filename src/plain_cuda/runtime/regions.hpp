@@ -1,5 +1,5 @@
 // What a program says of its memory by NVTX: regions of a pool, which are all that kernels may
-// access of it, and permissions. Private to the run-time.
+// access of it, and permissions. Private to the runtime.
 #pragma once
 
 #include <cstdint>

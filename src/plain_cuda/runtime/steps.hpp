@@ -2,7 +2,7 @@
 // on a GPU whose warps have one program counter, the lanes that are at the same place do their
 // accesses together. Lanes that part meet again: those of the deepest call, and of these the ones
 // at the lowest address of code, go first. Atomics and barriers are no steps. Private to the
-// run-time; hooks.cpp calls it.
+// runtime; hooks.cpp calls it.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // The order of work on streams, and what the host has waited for. Work runs in the order of the
 // calls; vector clocks show what a device could do concurrently, and such work must access disjoint
-// memory (CUDA C++ Programming Guide, "Streams" and "Default Stream"). Private to the run-time.
+// memory (CUDA C++ Programming Guide, "Streams" and "Default Stream"). Private to the runtime.
 #pragma once
 
 #include <cstdint>

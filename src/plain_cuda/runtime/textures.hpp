@@ -1,4 +1,4 @@
-// Arrays, and the objects by which kernels read and write them. Private to the run-time.
+// Arrays, and the objects by which kernels read and write them. Private to the runtime.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // unknown: uses device 7 at other_device.cu:13
-// A program for several devices: the run-time returns CUDA's error, and nothing is said of the
+// A program for several devices: the runtime returns CUDA's error, and nothing is said of the
 // rest.
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Calls of the CUDA run-time that say something about the one device, or advise it: pools of
+// Calls of the CUDA runtime that say something about the one device, or advise it: pools of
 // memory, occupancy, peers, policies of streams. Advice has no effect on results, so it has none
 // here.
 #pragma once

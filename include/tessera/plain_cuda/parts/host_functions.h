@@ -1,4 +1,4 @@
-// Functions of the C library that the run-time replaces, in the program's own files: what they
+// Functions of the C library that the runtime replaces, in the program's own files: what they
 // copy is recorded, what they allocate in kernels is the device's, and exit() leaves a
 // report. Before any header that declares them.
 #pragma once

@@ -1,4 +1,4 @@
-// Launches by calls of the run-time. The rewriter takes the cast to void* off the kernel's name, so
+// Launches by calls of the runtime. The rewriter takes the cast to void* off the kernel's name, so
 // that its parameters are known here (src/plain_cuda/rewrite.hpp).
 #pragma once
 

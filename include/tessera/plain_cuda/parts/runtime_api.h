@@ -1,4 +1,4 @@
-// The CUDA run-time's functions. Implemented in src/plain_cuda/runtime: memory_api.cpp, api.cpp.
+// The CUDA runtime's functions. Implemented in src/plain_cuda/runtime: memory_api.cpp, api.cpp.
 // Streams are carried out at once, so every function has done its work when it returns.
 #pragma once
 
@@ -40,7 +40,7 @@ char* first_byte(const T& symbol) {
 }
 /// Of a pointer's address, whatever it points to: const or not.
 inline void** as_void(void* at) { return static_cast<void**>(at); }
-/// By its address the run-time finds T in the debug information.
+/// By its address the runtime finds T in the debug information.
 template <class T>
 inline T* element_tag = nullptr;
 template <class T>

@@ -1,5 +1,5 @@
 // Parsed inline PTX, and the machine that executes it. PTX ISA, "Instructions". Private to the
-// run-time.
+// runtime.
 #pragma once
 
 #include <cstdint>
