@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What the place is at which a finding's other thread was.
+/// The role of the other place that a finding names.
 std::string what_is_other(Kind kind) {
   switch (kind) {
     case Kind::race: return "the other access";
