@@ -276,10 +276,10 @@ bool begins_namespace(const Tokens& t, std::size_t open) {
 
 bool is_keyword(std::string_view word) {
   static constexpr std::string_view kWords[] = {
-      "return",    "else",   "do",    "throw",  "case",   "co_return", "co_yield", "co_await",
-      "if",        "while",  "for",   "switch", "goto",   "and",       "or",       "not",
-      "xor",       "bitand", "bitor", "compl",  "sizeof", "new",       "delete",   "in",
-      "constexpr", "and_eq", "or_eq", "xor_eq", "not_eq"};
+      "return",   "else",   "do",        "throw",  "case",   "co_return", "co_yield",
+      "co_await", "if",     "while",     "for",    "switch", "goto",      "and",
+      "or",       "not",    "xor",       "bitand", "bitor",  "compl",     "sizeof",
+      "new",      "delete", "constexpr", "and_eq", "or_eq",  "xor_eq",    "not_eq"};
   return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
 }
 

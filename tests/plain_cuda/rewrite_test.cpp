@@ -90,6 +90,7 @@ TEST(Rewrite, DeclarationsKeepNoBody) {
 TEST(Rewrite, ALaunchConfiguresAndCalls) {
   expect_each({
       {"K<<<1, 2>>>(x);", "(configure(@1:1, 1, 2), K(x));"},
+      {"in<<<1, 2>>>(x);", "(configure(@1:1, 1, 2), in(x));"},
       {"if (a) K<<<g, b, s, t>>>(); else n::K<int><<<g, b>>>(x);",
        "if (a) (configure(@1:8, g, b, s, t), K()); else (configure(@1:34, g, b), n::K<int>(x));"},
       {"return ::K <<< dim3(1, 2), {3, 4} >>> (x, {y});",
