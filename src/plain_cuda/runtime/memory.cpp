@@ -162,8 +162,11 @@ std::size_t DeviceMemory::unwritten(std::uint64_t address, std::size_t bytes) {
 void DeviceMemory::find_unseen(std::uint64_t address) {
   Allocation* const found = find(address);
   if (found == nullptr || found->bytes > kPoisoned || found->freed ||
-      found->kind != MemoryKind::device)
+      found->kind != MemoryKind::device || found->all_written)
     return;
+  constexpr std::size_t kMostSearched = std::size_t{2} << 30;  // bytes, of all calls
+  if (searched_ > kMostSearched) return;
+  searched_ += found->bytes;
   const auto* const at = reinterpret_cast<const unsigned char*>(found->begin);
   for (std::size_t first = 0; first < found->bytes && !found->all_written; first += 64) {
     const std::size_t count = std::min<std::size_t>(64, found->bytes - first);

@@ -93,7 +93,7 @@ class DeviceMemory {
 
   std::mutex mutex_;  ///< of the bits
   std::uint64_t base_ = 0, next_ = 0;
-  std::size_t used_ = 0;
+  std::size_t used_ = 0, searched_ = 0;
   bool is_shared_with_host_ = false;
   std::atomic<int> registered_ = 0;                  ///< pieces of the host's memory
   std::map<std::uint64_t, Allocation> allocations_;  ///< by their first bytes
