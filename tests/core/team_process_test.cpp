@@ -58,17 +58,19 @@ TEST(Team, WhoeverOnlyAsksIsToldOfTheNextCallAndChangesNothing) {
 TEST(Team, ForkedChildrenAndGrandchildrenWork) {
   if (kThreadSanitizer) GTEST_SKIP() << "the thread sanitizer allows no threads after a fork";
   ASSERT_EQ(get_a_worker(), "");
-  // Somebody always calls while this thread forks; without the heap, whose lock a sanitizer does
-  // not give back in the child.
+  // Somebody always calls while this thread forks; without the heap, and after all threads have
+  // started: a sanitizer does not give back in the child what locks these hold.
   std::atomic<bool> over{false};
+  std::atomic<int> calls{0};
   std::thread busy([&] {
-    while (!over.load()) {
+    for (; !over.load(); ++calls) {
       std::atomic<int> next{0};
       run_team(3, kLong, [&](int) {
         while (next.fetch_add(1) < 1000) relax(0);
       });
     }
   });
+  while (calls.load() < 100) std::this_thread::yield();
   for (int i = 0; i < 50 && !HasFailure(); ++i) {
     EXPECT_EQ(run_pieces(3, 20), "");
     EXPECT_EQ(in_child(10,
