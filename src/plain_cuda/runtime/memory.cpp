@@ -24,7 +24,6 @@ constexpr std::size_t kGap = std::size_t{1} << 20;
 constexpr std::size_t kPage = 4096;
 /// New memory contains NaN up to this size; filling more takes too long.
 constexpr std::size_t kPoisoned = std::size_t{64} << 20;
-constexpr unsigned char kPoison = 0xff;
 
 std::size_t pages_of(std::size_t bytes) {
   return std::max<std::size_t>(bytes + kPage - 1, kPage) / kPage * kPage;
@@ -67,8 +66,8 @@ void* DeviceMemory::allocate(std::size_t bytes, std::size_t element_bytes, Memor
   const std::size_t pages = pages_of(taken);
   void* const at = reinterpret_cast<void*>(next_);
   if (mprotect(at, pages + kGap, PROT_READ | PROT_WRITE) != 0) return nullptr;
-  if (bytes <= kPoisoned) std::memset(at, kPoison, bytes);
   Allocation& added = allocations_[next_];
+  if (bytes <= kPoisoned) std::memset(at, added.empty, bytes);
   added.begin = next_;
   added.bytes = bytes;
   added.kind = kind;
@@ -172,10 +171,10 @@ void DeviceMemory::find_unseen(std::uint64_t address) {
     const std::size_t count = std::min<std::size_t>(64, found->bytes - first);
     const std::uint64_t known = found->written.empty() ? 0 : found->written[first / 64];
     const auto is_empty = [&](std::size_t i) {
-      return (known >> i & 1) != 0 || at[first + i] == kPoison;
+      return (known >> i & 1) != 0 || at[first + i] == found->empty;
     };
     if (known == ~std::uint64_t{0} ||
-        (at[first] == kPoison && std::memcmp(at + first, at + first + 1, count - 1) == 0))
+        (at[first] == found->empty && std::memcmp(at + first, at + first + 1, count - 1) == 0))
       continue;
     for (std::size_t i = 0; i < count && !found->all_written; ++i) {
       if (is_empty(i)) continue;

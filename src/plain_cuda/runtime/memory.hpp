@@ -32,6 +32,7 @@ struct Allocation {
   std::optional<Here> freed;
   bool is_input = false;               ///< of a requested launch
   bool is_registered = false;          ///< the host's own memory, which cudaHostRegister was given
+  unsigned char empty = 0xff;          ///< bytes that nobody has written: NaN
   bool all_written = false;            ///< then there are no bits
   std::vector<std::uint64_t> written;  ///< a bit for each byte; empty: none
   std::vector<std::uint64_t> read;     ///< the same, of an input
