@@ -249,7 +249,7 @@ void dot_transposed(const MicroTile<typename V::k_group, typename V::sum>& call)
       const int deep = call.K - k < V::lanes ? static_cast<int>(call.K - k) : V::lanes;
       for (int g = 0; g < Groups; ++g) {
         const auto* from = b + offset(g) * call.b_k;
-        if constexpr (requires { &V::pack; }) {
+        if constexpr (Converts<V>) {
           V::pack(transposed, V::lanes, from, lines, deep, call.b_k, 1);
         } else if constexpr (group == 1) {
           pack_panel<V>(transposed, V::lanes, from, lines, deep, call.b_k, 1);
@@ -292,8 +292,7 @@ void dot_transposed(const MicroTile<typename V::k_group, typename V::sum>& call)
       add_inlined.template operator()<2, true, Together>(V::lanes, end);
     }
   };
-  constexpr bool in_turn = Rows <= 2 && requires { &V::both; }
-  &&!requires { &V::pack; };
+  constexpr bool in_turn = Rows <= 2 && ReadsBoth<V> && !Converts<V>;
   if constexpr (Rows <= 5) {
     if (is_cached && two_fit) add_several.template operator()<true>();
     else if (in_turn && is_cached && one_fits) add_several.template operator()<false>();

@@ -196,8 +196,8 @@ struct ConvertedByTwo : Converted<V, Convert> {
 /// as they are read.
 template <class V, int MR, int Vectors, class Convert>
 constexpr auto make_converted_kernels(const char* isa) {
-  using Rows = std::conditional_t < requires { &Convert::both; }
-  , ConvertedByTwo<V, Convert>, Converted < V, Convert >> ;
+  using Rows =
+      std::conditional_t<ReadsBoth<Convert>, ConvertedByTwo<V, Convert>, Converted<V, Convert>>;
   auto out = make_kernels<V, MR, Vectors, typename Convert::source>(isa, Rows::pack, Rows::pack);
   using Table = decltype(out);
   out.narrow = narrow<V, Convert>;

@@ -50,6 +50,17 @@ enum class End : char { store, finish, either };
 /// B is prefetched this many rows ahead of its use.
 constexpr int kRowsAhead = 4;
 
+/// V reads half a vector of each of two lines.
+template <class V>
+concept ReadsBoth = requires {
+  &V::both;
+};
+/// V converts elements as it reads them: Converted in make_kernels.hpp.
+template <class V>
+concept Converts = requires {
+  &V::pack;
+};
+
 namespace {
 
 /// Vectors in what compilers know of every instruction set: the base of vector types. Integers wrap
