@@ -54,8 +54,9 @@ struct UpdateNumbers {
 struct Event {
   std::uint64_t offset;  ///< from the first byte of its region
   AccessPoint* point;
-  std::uint64_t bits;  ///< of the value that is stored; of a wait: how many groups may be pending;
-                       ///< of order: the number of the stamp; of an atomic: its UpdateNumbers
+  std::uint64_t bits;  ///< of the value that is stored; of a load: bytes_with_value(), or 0; of a
+                       ///< wait: how many groups may be pending; of order: the number of the
+                       ///< stamp; of an atomic: its UpdateNumbers
 };
 
 /// line:24 column:12 kind:4 region:16 log2(bytes):8

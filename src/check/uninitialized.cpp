@@ -1,15 +1,25 @@
 // Finds reads of memory without a value. A copy of an object in a kernel of plain CUDA also reads
 // its padding: see padding.hpp, block/recorder.hpp.
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <tuple>
 
 #include "block/recorder.hpp"
+#include "filled.hpp"
 #include "padding.hpp"
 
 namespace tessera::check {
 
 using tessera::detail::Access;
+
+std::optional<std::uint16_t> BlockRecorder::fill_of(int number) const {
+  const auto& launch = context_.launch;
+  if (!rules_ || !launch.is_cuda) return std::nullopt;
+  if (number == kSharedRegion) return kNoValue;
+  const auto& buffer = launch.buffers[static_cast<std::size_t>(region(number).buffer)];
+  return buffer.has_unwritten ? buffer.fill : std::nullopt;
+}
 
 bool BlockRecorder::has_value(int number, std::uint64_t offset) {
   Shadow& cells = shadow(number);
@@ -18,8 +28,16 @@ bool BlockRecorder::has_value(int number, std::uint64_t offset) {
          !holds_nothing({number, 1, 0, offset, 0, 0});
 }
 
+bool BlockRecorder::holds_unseen(const LaneAccess& whole) {
+  for (std::uint64_t bits = whole.bits; bits != 0; bits &= bits - 1)
+    if (!has_value(whole.region, whole.offset + static_cast<unsigned>(std::countr_zero(bits))))
+      return true;
+  return false;
+}
+
 void BlockRecorder::add_missing(const LaneAccess& whole, const LaneAccess& piece, Access how,
                                 std::uint64_t& judged) {
+  if (holds_unseen(whole)) return;
   const std::uint64_t end = piece.offset + static_cast<std::uint64_t>(piece.bytes),
                       end_of_whole = whole.offset + static_cast<std::uint64_t>(whole.bytes);
   std::uint64_t first = std::max(piece.offset, judged);

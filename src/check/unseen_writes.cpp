@@ -6,13 +6,13 @@
 #include <cstring>
 #include <utility>
 
+#include "filled.hpp"
 #include "finish_report.hpp"
 
 namespace tessera::check {
 
 void BlockRecorder::poison_shared(std::byte* shared, std::size_t bytes) {
-  // NaN in every floating-point type, as at any launch; but not an integer that a kernel may use.
-  for (std::size_t i = 0; i < bytes; ++i) shared[i] = std::byte(i % 2 == 0 ? 0xff : 0x7f);
+  fill_memory(shared, bytes, kNoValue);
   if (context_.launch.sees_everything) return;
   seen_.assign(shared, shared + bytes);
   seen_until_ = epoch_;

@@ -12,6 +12,8 @@
 #include "inspect/check_file.hpp"
 #include "inspect/checked_kernel.hpp"
 #include "inspect/sweep.hpp"
+#include "plain_cuda/build.hpp"
+#include "plain_cuda/compiler_said.hpp"
 #include "plain_cuda/launch_source.hpp"
 #include "process/signals.hpp"
 #include "process/temporary_folder.hpp"
@@ -108,6 +110,26 @@ check::Report case_report(const inspect::CheckedProgram& program, inspect::FileC
   return out;
 }
 
+/// Annotations and files for CI also say that the file could not be checked; text and JSON do not.
+void print_refusal(const shell::Context& context, const CheckRequest& request, const Error& why) {
+  check::Report report;
+  report.kernel = report.source = request.kernel.name;
+  report.summary.clean = false;
+  report.summary.incomplete = why.what();
+  if (const auto* const refused = dynamic_cast<const plain_cuda::CompileRefused*>(&why)) {
+    if (const auto errors = plain_cuda::errors_in(refused->said()); !errors.empty()) {
+      const plain_cuda::CompilerError& first = errors.front();
+      report.summary.incomplete = cat(request.kernel.name, " does not compile: ", first.text);
+      report.summary.incomplete_at = {first.file, static_cast<int>(first.line),
+                                      static_cast<int>(first.column)};
+    }
+  }
+  inspect::FileReport out = inspect::written(report, check::device_model(request.kernel.device),
+                                             request.format, request.others(), inspect::source_of);
+  if (request.format == "json" || request.format == "text") out.printed.clear();
+  print_report(context, request, out);
+}
+
 /// A kernel as its own program; `spelling` is set for a kernel of the ladder.
 int check_program(const shell::Context& context, const CheckRequest& request,
                   process::Compilation compilation,
@@ -125,7 +147,14 @@ int check_program(const shell::Context& context, const CheckRequest& request,
                            .sized = !spelling && (request.sweeps || !request.launch.empty()),
                            .format = request.format,
                            .others = request.others()};
-  const inspect::CheckedProgram program(check);
+  std::optional<inspect::CheckedProgram> built;
+  try {
+    built.emplace(check);
+  } catch (const Error& error) {
+    if (error.category() == Category::unavailable) print_refusal(context, request, error);
+    throw;
+  }
+  const inspect::CheckedProgram& program = *built;
   const auto problem = [&](const inspect::CheckedKernel& kernel) {
     return spelling ? inspect::problem_text(kernel, *spelling) : std::string();
   };

@@ -29,7 +29,18 @@ void keep(const std::filesystem::path& program, const std::string& output) {
   if (failed) throw Error(Category::file, cat("cannot write ", output, ": ", failed.message()));
 }
 
+/// They belong to a run.
+void check_output(const CudaRunRequest& request) {
+  if (request.output.empty()) return;
+  if (!request.arguments.empty())
+    throw Error(Category::argument, "--args: -o does not run the program", "one of the two");
+  if (request.order != "forward")
+    throw Error(Category::argument, "--order: -o does not run the program", "one of the two", {},
+                cat("set TESSERA_CUDA_ORDER=", request.order, " where it runs"));
+}
+
 int run_cuda(const CudaRunRequest& request) {
+  check_output(request);
   const process::InterruptsAreNoted noted;
   const process::TemporaryFolder folder;
   const std::vector<std::filesystem::path> sources(request.files.begin(), request.files.end());

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """`tessera cuda-run`: thread orders, the program that it writes, threads that wait by plain reads, failed assertions."""
+import json
 import os
 import pathlib
 import subprocess
@@ -175,6 +176,45 @@ int main() {
 }
 """
 
+# The same, read in the launch that stores them, also in shared memory.
+SAME_LAUNCH = """#include <cstdio>
+struct Mark { float v; int next, more; };
+__device__ __noinline__ Mark mark(int i) { return {1.f * i, i + 1, -i}; }
+__global__ void fill(Mark* p, int n) {
+  extern __shared__ Mark s[];
+  const int i = threadIdx.x;
+  if (i < n) p[i] = mark(i);
+  p[i].v += 1;
+  if (i < n) s[i] = mark(2 * i);
+  __syncthreads();
+  if (i < n - 1) p[i].next = s[i + 1].more + s[i].next;
+}
+int main() {
+  Mark *p, all[40];
+  cudaMalloc(&p, sizeof all);
+  fill<<<1, 40, sizeof all>>>(p, N);
+  cudaMemcpy(all, p, N * sizeof *p, cudaMemcpyDeviceToHost);
+  printf("%g %d\\n", all[19].v, all[18].next);
+  cudaFree(p);
+}
+"""
+
+# The second kernel cannot be checked; the first one can.
+UNKNOWN_PTX = """__global__ void set(int* x) { *x = 1; }
+__global__ void unknown(int* x) {
+  int y;
+  asm volatile("frob.s32 %0;" : "=r"(y));
+  *x = y;
+}
+int main() {
+  int* x;
+  cudaMalloc(&x, sizeof *x);
+  set<<<1, 1>>>(x);
+  cudaMemset(x, 0, PAST);
+  unknown<<<1, 1>>>(x);
+}
+"""
+
 # A lane that has the lock waits for its turn, and one that polls for the lock gives way.
 LOCK = """#include <cstdio>
 __device__ int lock;
@@ -250,6 +290,8 @@ class Run(unittest.TestCase):
     def test_the_program_is_written(self):
         (self.folder / "last.cu").write_text(LAST)
         self.assertEqual(self.tessera(0, "cuda-run", "last.cu", "-o", "last").stdout, "")
+        for option in ("--order", "backward"), ("--args", "3"):
+            self.assertIn(f"{option[0]}: -o does not run", self.tessera(2, "cuda-run", "last.cu", "-o", "last", *option).stderr)
         self.assertIn("cannot write none/last", self.tessera(3, "cuda-run", "last.cu", "-o", "none/last").stderr)
 
         def last(**environment):
@@ -297,6 +339,13 @@ class Run(unittest.TestCase):
         self.assertRegex(out, r"results\.cu:5")
         self.assertIn("copies 96 of 256 bytes of q that nobody has written, the first at element 20", out)
 
+    def test_such_results_have_values_in_their_launch(self):
+        (self.folder / "same.cu").write_text(SAME_LAUNCH)
+        self.assertIn("clean:", self.tessera(0, "check", "same.cu", "-D", "N=40").stdout)
+        out = self.tessera(1, "check", "same.cu", "-D", "N=20").stdout
+        self.assertRegex(out, r"uninitialized-read|nobody has written")
+        self.assertIn("same.cu:8", out)
+
     def test_lanes_in_step_take_a_lock_in_each_order(self):
         (self.folder / "lock.cu").write_text(LOCK)
         for order in "forward", "backward", "shuffled":
@@ -307,6 +356,24 @@ class Run(unittest.TestCase):
         run = self.tessera(0, "cuda-run", "asserts.cu")
         self.assertEqual(run.stdout, "cudaErrorAssert\n")
         self.assertIn("assertion `threadIdx.x < n' failed at asserts.cu:3", run.stderr)
+
+    def test_what_cannot_be_checked_is_said_at_its_place_with_what_was_found(self):
+        (self.folder / "ptx.cu").write_text(UNKNOWN_PTX)
+        found = json.loads(self.tessera(1, "check", "ptx.cu", "-D", "PAST=100", "--json").stdout)
+        self.assertEqual([each["kind"] for each in found["findings"]], ["runtime-misuse"])
+        self.assertIn("ptx.cu:4: inline PTX 'frob.s32 %0' is not supported", found["summary"]["incomplete"])
+        self.assertIn("ptx.cu:4:3: error: could not check", self.tessera(4, "check", "ptx.cu", "-D", "PAST=4", "--format", "gcc").stdout)
+        run = self.tessera(4, "cuda-run", "ptx.cu", "-D", "PAST=4")
+        self.assertRegex(run.stderr, r"^kernel unknown, .*ptx\.cu:4: inline PTX 'frob\.s32 %0' is not supported\n$")
+
+    def test_a_file_that_does_not_compile_is_annotated(self):
+        (self.folder / "broken.cu").write_text("__global__ void set(int* x) {\n  *x = y;\n}\nint main() {}\n")
+        said = "broken.cu does not compile: 'y' was not declared in this scope"
+        out = self.tessera(4, "check", "broken.cu", "--format", "github", "--junit", "broken.xml").stdout
+        self.assertIn("::error file=broken.cu,line=2,col=8,", out)
+        self.assertIn(said, out)
+        self.assertIn(said, (self.folder / "broken.xml").read_text())
+        self.assertEqual(self.tessera(4, "check", "broken.cu", "--json").stdout, "")
 
     def test_a_file_may_define_the_names_of_a_launch(self):
         (self.folder / "macros.cu").write_text(MACROS)

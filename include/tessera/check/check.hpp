@@ -66,9 +66,10 @@ struct Buffer {
   std::size_t element_bytes = 0;
   std::optional<DType> dtype;
   bool is_output = false;
-  bool has_unwritten = false;  ///< parts of it held no value before the launch
-  bool is_bulk = false;        ///< bulk copies read it, or store to it: it is then an output
-  std::optional<Gaps> gaps;    ///< of plain CUDA; none: the type of its elements is unknown
+  bool has_unwritten = false;         ///< parts of it held no value before the launch
+  std::optional<std::uint16_t> fill;  ///< of plain CUDA: what these parts hold; none: unknown
+  bool is_bulk = false;               ///< bulk copies read it, or store to it: it is then an output
+  std::optional<Gaps> gaps;           ///< of plain CUDA; none: the type of its elements is unknown
 };
 
 /// A variable in shared memory that has its own name.

@@ -329,6 +329,7 @@ struct Summary {
   /// Why the kernel could not be checked completely, for reasons other than an endless loop; empty:
   /// it was. A kernel with a reason here is not clean.
   std::string incomplete;
+  Location incomplete_at{};  ///< what stands in the way, if it has a place
 };
 
 /// The exit code of a command: 0 clean, 1 findings, 4 could not be checked.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "check/cluster_images.hpp"
+#include "check/filled.hpp"
 
 namespace tessera::check {
 
@@ -185,6 +186,7 @@ template <Access kAccess>
   const Known& known = known_at(here, kAccess);
   if (known.what == (what_of(kAccess, bytes) | mode_) && is_identical(known.here, here) &&
       known.covers(address, bytes)) [[likely]] {
+    if (kAccess == Access::load && known.fill) bits = bytes_with_value(at, bytes, *known.fill);
     log({address - known.begin, known.point, bits});
     return true;
   }
@@ -252,12 +254,17 @@ bool BlockRecorder::touch_anew(std::uint64_t address, std::size_t bytes, Access 
     else async_rules_.access(number, offset, bytes, access, here);
   }
   const std::size_t piece = widest_piece(bytes);
+  const auto fill = fill_of(number);
   AccessPoint& point = point_of(here.file, key_of(here, kind, number, piece));
   if (piece == bytes && !async_rules_.is_on())
     known_at(here, access) = {here,         what_of(access, bytes) | mode_,       found->begin,
-                              object.first, object.second - object.first - bytes, &point};
-  for (std::size_t done = 0; done < bytes; done += piece)
+                              object.first, object.second - object.first - bytes, &point,
+                              fill};
+  for (std::size_t done = 0; done < bytes; done += piece) {
+    if (access == Access::load && fill)
+      bits = bytes_with_value(reinterpret_cast<const void*>(address + done), piece, *fill);
     log({address - found->begin + done, &point, bits});
+  }
   return true;
 }
 

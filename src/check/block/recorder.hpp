@@ -128,6 +128,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
     std::uint64_t begin = 0;            ///< of the region
     std::uint64_t first = 0, room = 0;  ///< of the object in it; minus the access
     AccessPoint* point = nullptr;
+    std::optional<std::uint16_t> fill;  ///< as fill_of()
     /// Can an access of these bytes be recorded in one piece?
     bool covers(std::uint64_t address, std::size_t bytes) const {
       const std::uint64_t offset = address - begin;
@@ -159,7 +160,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// An access by one lane, or the piece of it that a cell covers, as the rules see it.
   struct LaneAccess {
     int region, bytes, thread;
-    std::uint64_t offset, bits;
+    std::uint64_t offset, bits;  ///< as in Event
     std::uint16_t site;
   };
   /// A read of uninitialized data, with its count.
@@ -455,9 +456,14 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   void collect_touched(BlockResult& out);
 
   // ---- uninitialized.cpp ----
+  /// What fills the region's bytes without a value, in plain CUDA; none: unknown, or it has none.
+  std::optional<std::uint16_t> fill_of(int region) const;
   /// Is it memory of a buffer that was not written before the launch?
   bool holds_nothing(const LaneAccess& piece) const;
   bool has_value(int region, std::uint64_t offset);
+  /// Was it stored without an event? The compiler does not instrument all stores, such as those of
+  /// results in memory.
+  bool holds_unseen(const LaneAccess& whole);
   /// Is this byte, which has no value, padding of an object that the access copies?
   bool is_padding(const LaneAccess& whole, std::uint64_t at);
   bool lacks_value(const LaneAccess& whole, std::uint64_t at) {

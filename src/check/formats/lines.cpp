@@ -80,6 +80,12 @@ std::string ending(const Report& report) {
   return cat(out, report.kernel, ": ", summary_line(report), "\n");
 }
 
+/// What could not be checked.
+Location place_of_gap(const Report& report) {
+  const Location& known = report.summary.incomplete_at;
+  return known.line > 0 ? known : place_of(report, {});
+}
+
 bool could_not_check(const Report& report) { return exit_code(report.summary) == 4; }
 
 }  // namespace
@@ -89,7 +95,7 @@ std::string to_gcc(const Report& report) {
   std::string out;
   for (const Finding& f : report.findings) out += gcc_finding(report, f, folder);
   if (could_not_check(report))
-    out += cat(gcc_place(folder, place_of(report, {})),
+    out += cat(gcc_place(folder, place_of_gap(report)),
                "error: ", in_one_line(summary_line(report)), " [incomplete]\n");
   return out + ending(report);
 }
@@ -99,7 +105,7 @@ std::string to_github(const Report& report) {
   std::string out;
   for (const Finding& f : report.findings) out += github_finding(report, f, folder);
   if (could_not_check(report))
-    out += github_command("error", folder, place_of(report, {}), report.kernel + ": not checked",
+    out += github_command("error", folder, place_of_gap(report), report.kernel + ": not checked",
                           summary_line(report));
   return out + ending(report);
 }

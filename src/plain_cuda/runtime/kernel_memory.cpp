@@ -68,7 +68,8 @@ std::vector<check::detail::Buffer> buffers_now() {
     buffer.layout = row > 0 ? row_major(elements / row, row) : row_major(elements);
     buffer.is_output = true;
     memory.find_unseen(each->begin);
-    buffer.has_unwritten = memory.unwritten(each->begin, each->bytes) > 0;
+    buffer.has_unwritten = !memory.is_written(*each);
+    buffer.fill = each->fill;
     buffer.gaps = each->gaps;
     out.push_back(std::move(buffer));
   }

@@ -282,9 +282,8 @@ void run_checked(const char* name, const KernelBody& body, const Configuration& 
 void configure(Place place, dim3 grid, dim3 block, std::size_t shared_bytes, CUstream_st* stream,
                dim3 cluster) {
   if (current != nullptr)
-    throw Error(Category::unavailable,
-                cat(place.file, ":", place.line, ": a kernel launches a kernel"),
-                "launches from the host: dynamic parallelism is not supported");
+    cannot_run(place, "a kernel launches a kernel",
+               "launches from the host: dynamic parallelism is not supported");
   configuration = {true, place, grid, block, shared_bytes, stream, cluster};
 }
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "check/filled.hpp"
 #include "forks.hpp"
 #include "program.hpp"
 #include "tessera/core/error.hpp"
@@ -22,8 +23,8 @@ constexpr std::size_t kAlignment = 256;  // of cudaMalloc
 /// On both sides of allocations, and accessible: strides past an end rarely reach further.
 constexpr std::size_t kGap = std::size_t{1} << 20;
 constexpr std::size_t kPage = 4096;
-/// New memory contains NaN up to this size; filling more takes too long.
-constexpr std::size_t kPoisoned = std::size_t{64} << 20;
+/// New memory is filled up to this size; filling more takes too long.
+constexpr std::size_t kFilled = std::size_t{64} << 20;
 
 std::size_t pages_of(std::size_t bytes) {
   return std::max<std::size_t>(bytes + kPage - 1, kPage) / kPage * kPage;
@@ -67,7 +68,7 @@ void* DeviceMemory::allocate(std::size_t bytes, std::size_t element_bytes, Memor
   void* const at = reinterpret_cast<void*>(next_);
   if (mprotect(at, pages + kGap, PROT_READ | PROT_WRITE) != 0) return nullptr;
   Allocation& added = allocations_[next_];
-  if (bytes <= kPoisoned) std::memset(at, added.empty, bytes);
+  if (bytes <= kFilled) check::fill_memory(at, bytes, added.fill.emplace(check::kNoValue));
   added.begin = next_;
   added.bytes = bytes;
   added.kind = kind;
@@ -160,28 +161,28 @@ std::size_t DeviceMemory::unwritten(std::uint64_t address, std::size_t bytes) {
 
 void DeviceMemory::find_unseen(std::uint64_t address) {
   Allocation* const found = find(address);
-  if (found == nullptr || found->bytes > kPoisoned || found->freed ||
-      found->kind != MemoryKind::device || found->all_written)
-    return;
+  if (found == nullptr || !found->fill || found->freed || found->kind != MemoryKind::device) return;
   constexpr std::size_t kMostSearched = std::size_t{2} << 30;  // bytes, of all calls
-  if (searched_ > kMostSearched) return;
+  if (found->all_written || searched_ > kMostSearched) return;
   searched_ += found->bytes;
   const auto* const at = reinterpret_cast<const unsigned char*>(found->begin);
   for (std::size_t first = 0; first < found->bytes && !found->all_written; first += 64) {
     const std::size_t count = std::min<std::size_t>(64, found->bytes - first);
     const std::uint64_t known = found->written.empty() ? 0 : found->written[first / 64];
-    const auto is_empty = [&](std::size_t i) {
-      return (known >> i & 1) != 0 || at[first + i] == found->empty;
-    };
-    if (known == ~std::uint64_t{0} ||
-        (at[first] == found->empty && std::memcmp(at + first, at + first + 1, count - 1) == 0))
-      continue;
-    for (std::size_t i = 0; i < count && !found->all_written; ++i) {
-      if (is_empty(i)) continue;
-      const std::size_t size = found->element_bytes, element = (first + i) / size * size;
-      wrote(found->begin + element, size);
+    std::uint64_t unseen = check::bytes_with_value(at + first, count, *found->fill) & ~known;
+    for (; unseen != 0 && !found->all_written; unseen &= unseen - 1) {
+      const std::size_t size = found->element_bytes,
+                        byte = first + static_cast<std::size_t>(std::countr_zero(unseen));
+      wrote(found->begin + byte / size * size, size);
     }
   }
+}
+
+bool DeviceMemory::is_written(const Allocation& whole) {
+  constexpr std::size_t kStep = std::size_t{1} << 16;  // large memory often has none at its begin
+  for (std::size_t at = 0; at < whole.bytes; at += kStep)
+    if (unwritten(whole.begin + at, std::min(kStep, whole.bytes - at)) > 0) return false;
+  return true;
 }
 
 bool DeviceMemory::is_written(std::uint64_t address, std::size_t bytes) {

@@ -32,7 +32,7 @@ struct Allocation {
   std::optional<Here> freed;
   bool is_input = false;               ///< of a requested launch
   bool is_registered = false;          ///< the host's own memory, which cudaHostRegister was given
-  unsigned char empty = 0xff;          ///< bytes that nobody has written: NaN
+  std::optional<std::uint16_t> fill;   ///< of bytes that nobody has written; none: unknown
   bool all_written = false;            ///< then there are no bits
   std::vector<std::uint64_t> written;  ///< a bit for each byte; empty: none
   std::vector<std::uint64_t> read;     ///< the same, of an input
@@ -68,6 +68,7 @@ class DeviceMemory {
   bool is_backed(const void* address);
   void wrote(std::uint64_t address, std::size_t bytes);
   bool is_written(std::uint64_t address, std::size_t bytes);
+  bool is_written(const Allocation& whole);
   /// Notes stores that were not told, such as those of results that are structs: in the allocation
   /// with the address, elements that have changed since it was made. Between launches.
   void find_unseen(std::uint64_t address);

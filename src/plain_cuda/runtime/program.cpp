@@ -152,7 +152,12 @@ check::Report run_main(const check::Options& options) {
   const std::int64_t room = memory_room();
   // A launch ends by itself at the time limit; the host's own work is abandoned.
   MainThread& main = main_thread();
-  main.run(options.time_limit_s > 0 ? options.time_limit_s + 2 : 0, room);
+  try {
+    main.run(options.time_limit_s > 0 ? options.time_limit_s + 2 : 0, room);
+  } catch (const Error& error) {  // the findings so far remain
+    if (error.category() != Category::unavailable) throw;
+    program.leave_unknown(error.what());
+  }
   if (const std::string why = why_forks_matter(); !why.empty()) program.leave_unknown(why);
   if (main.is_over()) program.end(main.exit_code(), main.thrown());
   else if (has_crashed()) program.end(crashed());
@@ -229,6 +234,14 @@ void Program::leave_unknown(std::string why) {
   const std::lock_guard lock(mutex);
   report.summary.clean = false;
   if (report.summary.incomplete.empty()) report.summary.incomplete = std::move(why);
+}
+
+void cannot_run(const Place& place, const std::string& problem, std::string expected) {
+  Program& program = Program::get();
+  const std::lock_guard lock(program.mutex);
+  program.report.summary.incomplete_at = {place.file, place.line, place.column};
+  throw Error(Category::unavailable, cat(place.file, ":", place.line, ": ", problem),
+              std::move(expected));
 }
 
 void Program::take_back(check::Kind kind, const Place& place) {
@@ -356,10 +369,21 @@ extern "C" void tessera_cuda_exit(int code) {
   tessera::plain_cuda::main_thread().leave(code);
 }
 
+/// An error that no call returns, as of a kernel that cannot run here, is the program's last word.
+static int main_unchecked(int argc, char** argv) {
+  try {
+    return __real_main(argc, argv, environ);
+  } catch (const tessera::Error& error) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "%s\n", error.what());
+    return tessera::exit_code(error.category());
+  }
+}
+
 /// The arguments are those of check::file_main, then `--` and the program's own.
 extern "C" int __wrap_main(int argc, char** argv) {
   using namespace tessera::plain_cuda;
-  if (&tessera_runs_unchecked != nullptr) return __real_main(argc, argv, environ);
+  if (&tessera_runs_unchecked != nullptr) return main_unchecked(argc, argv);
   int own = 1;
   while (own < argc && std::strcmp(argv[own], "--") != 0) ++own;
   MainThread& main = main_thread();

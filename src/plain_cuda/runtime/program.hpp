@@ -76,6 +76,10 @@ std::string place_text(const At& at) {
   return cat(path.substr(path.rfind('/') + 1), ":", at.line);
 }
 
+/// Ends the program, and the report says what could not be checked: throws Error(unavailable).
+[[noreturn]] void cannot_run(const Place& place, const std::string& problem,
+                             std::string expected = {});
+
 /// An argument that is wrong: a finding, and the error of the call.
 cudaError_t refuse(cudaError_t error, const Place& place, std::string problem, std::string hint);
 

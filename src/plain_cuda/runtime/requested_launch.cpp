@@ -223,7 +223,7 @@ void* RequestedArray::begin(bool is_input) {
   allocation.name = argument.name;
   allocation.gaps.emplace();  // numbers have none
   const bool is_unwritten = argument.start == kUnwritten;
-  if (is_unwritten) std::memset(argument.memory, allocation.empty = 0, argument.bytes());
+  if (is_unwritten) std::memset(argument.memory, allocation.fill.emplace(0), argument.bytes());
   if (!is_unwritten && argument.start != "nothing" && (is_input || !argument.start.empty()))
     fill(argument, number);
   else argument.is_input = false;

@@ -1,4 +1,4 @@
-// refused: grid.sync() waits for 20480 threads
+// unknown: grid.sync() waits for 20480 threads
 // All blocks of a grid that waits for itself run at one time.
 #include <cooperative_groups.h>
 

@@ -1,4 +1,4 @@
-// refused: ptx_unknown.cu:6: inline PTX 'wgmma.fence.sync.aligned' is not supported
+// unknown: ptx_unknown.cu:6: inline PTX 'wgmma.fence.sync.aligned' is not supported
 __global__ void k(int* out) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(out));
   out[threadIdx.x] = 1;

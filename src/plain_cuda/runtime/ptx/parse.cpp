@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "plain_cuda/runtime/program.hpp"
 #include "ptx.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
@@ -76,8 +77,7 @@ class Parser {
 
  private:
   [[noreturn]] void refuse(const std::string& what, const std::string& why) const {
-    throw Error(Category::unavailable,
-                cat(place_.file, ":", place_.line, ": inline PTX '", what, "' ", why));
+    cannot_run(place_, cat("inline PTX '", what, "' ", why));
   }
   void skip() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "plain_cuda/runtime/meeting.hpp"
+#include "plain_cuda/runtime/program.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/plain_cuda/parts/clusters.h"
@@ -16,8 +17,7 @@ namespace tessera::plain_cuda {
 namespace ptx_detail {
 
 void Machine::refuse(const Instruction& in, const std::string& why) const {
-  throw Error(Category::unavailable,
-              cat(place.file, ":", place.line, ": inline PTX '", in.text, "' ", why));
+  cannot_run(place, cat("inline PTX '", in.text, "' ", why));
 }
 
 PtxOperand& Machine::asm_operand(const Operand& which) const {
@@ -27,8 +27,7 @@ PtxOperand& Machine::asm_operand(const Operand& which) const {
                            : i == which.index;
     if (is_it) return operands_[i];
   }
-  throw Error(Category::unavailable, cat(place.file, ":", place.line,
-                                         ": inline PTX names an operand that it does not have"));
+  cannot_run(place, "inline PTX names an operand that it does not have");
 }
 
 std::uint64_t Machine::read(const Operand& from, Type type) const {
@@ -78,8 +77,8 @@ void Machine::write(const Operand& to, std::uint64_t bits, Type type) {
   else if (to.kind == Operand::Kind::operand || to.kind == Operand::Kind::named)
     asm_operand(to).bits = bits;
   else if (to.name != "_")
-    throw Error(Category::unavailable, cat(place.file, ":", place.line, ": inline PTX writes to ",
-                                           to.name, ", which is no register of the statement"));
+    cannot_run(place,
+               cat("inline PTX writes to ", to.name, ", which is no register of the statement"));
 }
 
 void* Machine::address(const Operand& memory, const Instruction& in, bool is_shared) const {
@@ -135,8 +134,7 @@ std::uint64_t Machine::special(const std::string& name) const {
   if (name == "clock_hi" || name == "globaltimer_hi") return ticks >> 32;
   if (name == "clock64" || name == "globaltimer") return ticks;
   if (name == "WARP_SZ") return lanes;
-  throw Error(Category::unavailable, cat(place.file, ":", place.line, ": inline PTX reads ", name,
-                                         ", which is not supported"));
+  cannot_run(place, cat("inline PTX reads ", name, ", which is not supported"));
 }
 
 }  // namespace ptx_detail
