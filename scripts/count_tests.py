@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """Counts the single test cases of a ctest run and prints 'N passed, N failed' as the last line.
 
-Usage: count_tests.py RESULTS_FOLDER
-
 RESULTS_FOLDER/ctest.junit says how each test ended; RESULTS_FOLDER/NAME.xml, where the test NAME left one, has its single
 cases. A test without such a file is one case. A test that failed although none of its cases did (it crashed, or took too
 long) is one failure more. Exit status: 0 when at least one case passed and none failed.
 """
+import argparse
 import pathlib
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -52,7 +51,9 @@ def count(folder):
 
 
 def main():
-    found = count(pathlib.Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", metavar="RESULTS_FOLDER", type=pathlib.Path)
+    found = count(parser.parse_args().folder)
     for how in ("skipped", "failed"):
         for name in found[how]:
             print(f"{how.upper()}: {name}")

@@ -6,6 +6,7 @@
 Builds the package for the Python that runs this, with the library of a build with CUDA (libtessera.a), and runs the tests of
 tests/graphs that need a GPU. A test that is skipped there is a failure. Needs g++, Python's headers, pytest, and PyTorch or JAX.
 """
+import argparse
 import concurrent.futures
 import importlib.util
 import os
@@ -60,7 +61,9 @@ def build(library):
 
 
 def main():
-    path = build(pathlib.Path(sys.argv[1]).resolve())
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("library", metavar="LIBRARY", type=pathlib.Path)
+    path = build(parser.parse_args().library.resolve())
     tested, code = [], 0
     for name, (file, chosen) in FRAMEWORKS.items():
         if importlib.util.find_spec(name) is None:

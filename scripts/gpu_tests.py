@@ -5,6 +5,7 @@ ends with the first exit code that is not 0.
 
     scripts/gpu_tests.py CUDA_TEST
 """
+import argparse
 import os
 import signal
 import subprocess
@@ -41,4 +42,6 @@ def main(program):
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    sys.exit(main(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", metavar="CUDA_TEST")
+    sys.exit(main(parser.parse_args().program))

@@ -4,11 +4,11 @@ banks that a store of sums meets. TESSERA names the command.
 
     scripts/stages.py [FOLDER]
 """
+import argparse
 import os
 import pathlib
 import re
 import subprocess
-import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -38,6 +38,8 @@ def pictures():
 
 
 if __name__ == "__main__":
-    to = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "docs")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", metavar="FOLDER", nargs="?", type=pathlib.Path, default=ROOT / "docs")
+    to = parser.parse_args().folder
     for name, picture in pictures().items():
         (to / name).write_text(picture)
