@@ -28,14 +28,14 @@ bool is_declared(const Tokens& t, std::string_view name) {
   return false;
 }
 
+}  // namespace
+
 bool begins_statement(const Tokens& t, std::size_t i) {
   static constexpr std::string_view kBefore[] = {";", "{", "}", "else", "do"},
                                     kConditions[] = {"if", "while", "for", "constexpr"};
   if (is_any_of(t, i - 1, kBefore)) return true;
   return t.is(i - 1, ")") && is_any_of(t, t.pairs[i - 1] - 1, kConditions);
 }
-
-}  // namespace
 
 void free_order(const Tokens& tokens, PlacedText& out) {
   for (const std::string_view name : kUpdates) {

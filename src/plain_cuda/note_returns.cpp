@@ -19,14 +19,14 @@ bool is_of_device(const Tokens& t, std::size_t body) {
   return out;
 }
 
+}  // namespace
+
 bool is_in_device_code(const Tokens& t, std::size_t i) {
   for (std::size_t at = t.parents[i]; at != Tokens::kNone; at = t.parents[at]) {
     if (t.is(at, "{") && is_of_device(t, at)) return true;
   }
   return false;
 }
-
-}  // namespace
 
 void note_returns(const Tokens& tokens, PlacedText& out) {
   for (std::size_t i = 0; i < tokens.size(); ++i) {

@@ -295,6 +295,26 @@ TEST(Rewrite, ReturnsOfTheDeviceAreNoted) {
     EXPECT_EQ(rewritten(text), plain(text));
 }
 
+TEST(Rewrite, ResultsAreStoredByTheCaller) {
+  const auto is_stored = [](const std::string& begin, const std::string& call) {
+    const std::string head = "__device__ void f() { " + begin, from = head + call + "; }",
+                      to = head + "stored(" + call + "); }";
+    expect_each({{from.c_str(), to.c_str()}});
+  };
+  for (const char* begin : {"p[i] = ", "*p = ", "s.x = ", "p->x[i] = ", "if (a) p[i] = ",
+                            "for (int i = 0; i < n; ++i) p[i] = ", "else p[i][j] = "})
+    is_stored(begin, "g(x, y)");
+  for (const char* call : {"n::g<T>(x)", "s.g()", "a + g(x)"}) is_stored("p[i] = ", call);
+  for (const char* text : {"T x = g(y);", "T* p = g(y);", "const n::T<U>& x = g(y);",
+                           "auto [a, b] = g(y);", "x = g(y);", "p[i] += g(y);", "p[i] == g(y);",
+                           "p[i] = q[i] = 0;", "p[i] = {g(y)};", "p[i] = q[j];", "p[i] = (x);",
+                           "p[i] = a, g(y);", "decltype(x) y = g(z);", "for (p[i] = g(y);;);"}) {
+    const std::string whole = std::string("__device__ void f() { ") + text + " }";
+    EXPECT_EQ(rewritten(whole), plain(whole));
+  }
+  EXPECT_EQ(rewritten("void f() { p[i] = g(y); }"), plain("void f() { p[i] = g(y); }"));
+}
+
 TEST(Rewrite, UpdatesWithoutUseOfTheirResultSaySo) {
   expect_each({{"__device__ void f() { atomicAdd(&x, g(1, 2)); }",
                 "__device__ void f() { atomicAdd(&x, g(1, 2), Unused{{\"k.cu\", 1, 23}}); }"},

@@ -346,6 +346,11 @@ class Run(unittest.TestCase):
         self.assertRegex(out, r"uninitialized-read|nobody has written")
         self.assertIn("same.cu:8", out)
 
+    def test_stores_of_results_may_race(self):
+        (self.folder / "same.cu").write_text(SAME_LAUNCH.replace("p[i] = mark(i)", "p[i / 2] = mark(i)"))
+        out = self.tessera(1, "check", "same.cu", "-D", "N=20").stdout
+        self.assertRegex(out, r"error: race, global memory.*\n  at \S*same\.cu:7, with \S*same\.cu:7")
+
     def test_lanes_in_step_take_a_lock_in_each_order(self):
         (self.folder / "lock.cu").write_text(LOCK)
         for order in "forward", "backward", "shuffled":

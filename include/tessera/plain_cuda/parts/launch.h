@@ -43,6 +43,12 @@ constexpr DynamicShared dynamic_shared() { return {}; }
 /// A thread of a kernel leaves a function by `return;`.
 void note_return() noexcept;
 
+/// A result that is stored to memory: `s[i] = stored(f(x))`.
+template <class T>
+[[gnu::always_inline]] constexpr T&& stored(T&& result) noexcept {
+  return static_cast<T&&>(result);
+}
+
 /// The next kernel that this thread of the host calls has this configuration.
 void configure(Place place, dim3 grid, dim3 block, std::size_t shared_bytes = 0,
                CUstream_st* stream = nullptr, dim3 cluster = dim3(1));
