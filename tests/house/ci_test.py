@@ -159,6 +159,15 @@ class Repository(unittest.TestCase):
         self.assertIn("kernels/one.cu", out)
         self.assertNotIn("other.cu", out)
 
+    def test_a_part_stands_for_the_kernels_that_are_compiled_with_it(self):
+        self.commit("First", main_cu="// tessera check: part.cu --time-limit 20\nint main() {}\n", part_cu="__global__ void f() {}\n",
+                    whole_cu='#include "part.cu"\nint main() {}\n', other_cu="// tessera check: off, part.cu\nint main() {}\n")
+        self.pull_request(part_cu="__global__ void g() {}\n")
+        out, _ = self.action(4)
+        self.assertIn("main.cu: tessera check part.cu --time-limit 20\n", out)
+        self.assertIn("whole.cu: tessera check\n", out)
+        self.assertIn("3 checked: ", out)
+
     def test_the_hook_checks_the_files_that_it_is_given(self):
         if yaml is None:
             self.skipTest(".pre-commit-hooks.yaml is NOT tested: install python3-yaml")
@@ -175,7 +184,9 @@ class Repository(unittest.TestCase):
     def test_a_file_says_how_it_is_checked(self):
         self.commit("First", a_cpp="// tessera check: --device a100\n// tessera check: --order backward --time-limit 20\n" + CLEAN,
                     b_cpp="// tessera check: off, needs two GPUs\n" + RACY, c_cu="__global__ void f() {}\n")
-        out = self.runs(["tessera-check-kernels", "--all"], 0)
+        out = self.runs(["tessera-check-kernels", "--all", "--sarif", "logs"], 0)
+        ids = {json.loads(log.read_text())["runs"][0]["automationDetails"]["id"] for log in (self.folder / "logs").iterdir()}
+        self.assertEqual(ids, {"tessera check/a.cpp/", "tessera check/a.cpp/1/"})  # GitHub takes one log for each
         self.assertIn("a.cpp: tessera check --device a100\n", out)
         self.assertIn("a.cpp: tessera check --order backward --time-limit 20\n", out)
         self.assertIn("b.cpp: not checked: switched off: needs two GPUs\n", out)
@@ -185,7 +196,8 @@ class Repository(unittest.TestCase):
         self.commit("First", a_cpp=CLEAN.replace("Tile<", "Tyle<"))
         out, _ = self.action(4, event="push")
         self.assertIn("::error file=a.cpp,line=1,title=not checked::", out)
-        for words in ([], ["--all", "a.cpp"], ["--all", "--tessera", "no-such-command"]):
+        self.commit("Quotes", b_cpp="// tessera check: --cxxflags '-O3\n" + CLEAN)
+        for words in ([], ["--all", "a.cpp"], ["--all", "--tessera", "no-such-command"], ["a.cpp", "no_such_file.cu"], ["b.cpp"]):
             self.runs(["tessera-check-kernels", *words], 2)
 
     def test_the_problem_matcher_reads_every_line_of_a_finding(self):
