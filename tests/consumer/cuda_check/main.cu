@@ -3,6 +3,8 @@
 
 __global__ void twice(float* x, int n);
 
+static_assert(sizeof TEXT == 10);
+
 int main(int count, char** words) {
   if (count != 3 || std::strcmp(words[2], "of 16, with 'quotes'") != 0) return 1;
   const int n = std::atoi(words[1]);
