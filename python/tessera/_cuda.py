@@ -99,7 +99,7 @@ class _Launch:
             if after.startswith("("):
                 return found[0]
             raise _arguments.refuse(_CALL, name, value, "an array of NumPy or a number")
-        if not label and not before.endswith(("(", ",")) or not after.startswith((",", ")")):
+        if not label and not before.endswith(("(", ",")) or not after.startswith((",", ")")) or ">>>" in after:
             raise ValueError(f"{_CALL}: the launch computes with the array {name}: expected arrays as whole arguments")
         return name if name in self.arrays else self._array(name, _in_numpy(name, value))
 
@@ -141,6 +141,8 @@ def _run(source: Any, launch: Any, values: Mapping[str, Any], options: dict[str,
             place = folder / "kernel.cu"
             place.write_text(source, encoding="utf-8")
             options = {**options, "cxxflags": f"-I. {options['cxxflags'] or ''}"}  # as the file would find headers
+        elif not os.path.exists(file := _arguments.path("the kernel", source, "the text of a kernel, or a file", _CALL)):
+            raise FileNotFoundError(f"{_CALL}: there is no file {file or repr(file)}: expected the text of a kernel, or a file")
         words = _report.words("check", place, options, _CALL)
         asked = None if launch is None else _Launch(launch, values, folder)
         unused = sorted(map(str, set(values) - asked.named if asked else values))
@@ -153,8 +155,15 @@ def _run(source: Any, launch: Any, values: Mapping[str, Any], options: dict[str,
 
 class _Words(argparse.ArgumentParser):
     def error(self, message: str) -> Any:
-        advice = "; a launch follows --launch, in quotes" if "<<<" in message else ""
+        advice = "; a launch follows --launch, in quotes" if "<<<" in message or ">>>" in message else ""
         raise ValueError(f"%%tessera_check: {message}{advice}")
+
+
+def _split(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        raise ValueError(f"%%tessera_check: {error}: {line}") from None
 
 
 def load_magics(shell: Any) -> None:
@@ -173,7 +182,7 @@ def load_magics(shell: Any) -> None:
         """%%tessera_check --launch 'kernel<<<grid, block>>>(A, n)' [options of tessera.check_cuda]: the cell's kernel on the
         notebook's arrays and numbers. Without --launch the cell's main() runs."""
         try:
-            options = vars(words.parse_args(shlex.split(line)))
+            options = vars(words.parse_args(_split(line)))
             report = _run(f"{cell}\n", options.pop("launch"), shell.user_ns, options, is_all_named=False)
         except (ValueError, TypeError, OSError, NotImplementedError, RuntimeError) as error:
             if not hasattr(shell, "show_usage_error"):

@@ -105,6 +105,8 @@ def test_arrays_that_do_not_fit_are_refused(change, error, message):
     (AXPY, "axpy", ValueError, "no launch is found"), (AXPY, 3, TypeError, "launch is 3, an int: expected text"),
     (AXPY, LAUNCH.replace("(x,", "(x + 1,"), ValueError, "computes with the array x"), (AXPY, None, ValueError, "which no launch names"),
     ("nothing.cu", LAUNCH, OSError, "there is no file nothing.cu"), (3, LAUNCH, TypeError, "the kernel is 3"),
+    ("", LAUNCH, OSError, "there is no file '': expected the text of a kernel"), ("tiled", None, OSError, "there is no file tiled"),
+    (AXPY, LAUNCH.replace("<<<", "<<<len(x) + "), ValueError, "computes with the array x"),
     (AXPY.replace("if (i < n)", "iff (i < n)"), LAUNCH, NotImplementedError, "kernel.cu:5:3: error: ‘iff’ was not declared")])
 def test_bad_calls_are_refused(source, launch, error, message):
     with pytest.raises(error, match=message):
@@ -131,7 +133,8 @@ def test_the_magic_takes_what_the_notebook_has(capsys):
     assert capsys.readouterr().out == "n is 10\n"
     shell.user_ns["n"] = 11
     assert not magic(f"--launch '{LAUNCH}'", AXPY).is_clean
-    for line, message in (("--launhc x", "unrecognized arguments: --launhc x"), ("--launch 'axpy", "No closing quotation"),
+    for line, message in (("--launhc x", "unrecognized arguments: --launhc x"), ("--launch 'axpy", "%%tessera_check: No closing quotation"),
+                          ("--launch axpy<<<1, 4>>>(x)", "a launch follows --launch, in quotes"),
                           ("--seed x", "invalid int value: 'x'")):
         with pytest.raises(ValueError, match=message):
             magic(line, AXPY)
