@@ -56,7 +56,8 @@ std::string in_cuda(std::string text) {
     for (auto at = text.find(ours); at != text.npos; at = text.find(ours, at + theirs.size()))
       text.replace(at, ours.size(), theirs);
   }
-  return text;
+  const auto stack = text.find(", or declare 'static constexpr std::size_t stack_bytes");
+  return text.substr(0, stack);  // a kernel in CUDA has nothing to declare
 }
 
 }  // namespace tessera::check

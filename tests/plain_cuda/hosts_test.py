@@ -17,6 +17,32 @@ LAUNCH = """  int* x;
   cudaFree(x);
 """
 
+ENDLESS = """__global__ void k(volatile int* x) {
+  while (*x == 0) {
+  }
+}
+int main() {
+  int* x;
+  cudaMalloc(&x, sizeof *x);
+  cudaMemset(x, 0, sizeof *x);
+  k<<<1, 32>>>(x);
+  return cudaDeviceSynchronize();
+}
+"""
+DEEP = """__device__ int sum(int n) {
+  volatile int kept[1000];
+  kept[n % 1000] = n;
+  return n == 0 ? kept[0] : sum(n - 1) + kept[n % 1000];
+}
+__global__ void k(int* x) { x[0] = sum(1 << 20); }
+int main() {
+  int* x;
+  cudaMalloc(&x, sizeof *x);
+  k<<<1, 1>>>(x);
+  return cudaFree(x);
+}
+"""
+
 
 class Hosts(unittest.TestCase):
     longMessage = True
@@ -177,6 +203,13 @@ __global__ void parts(int* x) {
         findings = json.loads(self.check(1, str(self.folder / "main.cu"), "--json", main_cu=main))["findings"]
         self.assertEqual({each["kind"] for each in findings}, {"exception", "diverged-barrier"})
         self.assertFalse([each["problem"] for each in findings if str(self.folder) in each["problem"] or "main.cu:" not in each["problem"]])
+
+    def test_an_endless_loop_is_annotated_at_its_line(self):
+        out = self.check(4, "endless.cu", "--time-limit", "1", "--format", "gcc", endless_cu=ENDLESS)
+        self.assertRegex(out, r"(?m)^endless\.cu:2:\d+: error: could not check: thread .* \[incomplete\]$")
+
+    def test_deep_recursion_has_a_hint_for_cuda(self):
+        self.assertIn("no deep recursion [stack-overflow]\n", self.check(1, "deep.cu", "--format", "gcc", deep_cu=DEEP))
 
 
 if __name__ == "__main__":

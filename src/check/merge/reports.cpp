@@ -133,6 +133,7 @@ void merge_report(Report& all, Report&& next) {
   s.checked_blocks += next.summary.checked_blocks;
   s.timed_out = s.timed_out || next.summary.timed_out;
   if (s.incomplete.empty()) s.incomplete = std::move(next.summary.incomplete);
+  if (s.incomplete_at.line == 0) s.incomplete_at = std::move(next.summary.incomplete_at);
   s.clean = s.errors == 0 && s.warnings == 0 && !s.timed_out && s.incomplete.empty();
 }
 

@@ -205,6 +205,7 @@ void explain_time_limit(check::Report& report, const char* name, const Configura
   const std::string kernel = cat(
       "kernel ", name,
       Program::get().is_asked ? std::string() : cat(", launched at ", place_text(how.place), ","));
+  summary.incomplete_at = {how.place.file, how.place.line, how.place.column};
   if (!is_thread) {
     summary.incomplete =
         cat(limit, " reached in ", kernel, " after ", summary.checked_blocks,
@@ -213,6 +214,7 @@ void explain_time_limit(check::Report& report, const char* name, const Configura
     return;
   }
   const check::Location& last = first->location;
+  if (last.line > 0) summary.incomplete_at = last;
   summary.incomplete =
       cat("thread ", to_string(first->threads.at(0)), " of ", kernel, " was still running at the ",
           limit, last.line > 0 ? cat(", last at ", place_text(last)) : std::string(),
