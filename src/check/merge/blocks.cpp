@@ -290,10 +290,13 @@ void MergedBlocks::race(const OrderedTouch& mine, const OrderedTouch& theirs, Or
   mistake.of_block =
       (mine.past.of_block || theirs.past.of_block) && mistake.is_atomic && mistake.other_is_atomic;
   explain_order(mistake);
-  if (is_atomic(mine) && is_atomic(theirs) && !mistake.of_block && mistake.atomic_here.line == 0)
+  if (is_atomic(mine) && is_atomic(theirs) && !mistake.of_block &&
+      (mistake.atomic_here.line == 0 || mistake.near_fence.line == 0)) {
+    mistake.atomic_here = {};
     mistake.advice =
         "the read may come first, and its memory has no value before the launch: set it to a value "
         "there, or order the two by an atomic update and fences around it";
+  }
   set_raw(mistake, mine.region, mine.offset);
   add_mistake(mistake);
 }
