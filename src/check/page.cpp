@@ -98,6 +98,8 @@ std::string heading(const Subject& subject) {
         cat("<p class=\"bad\">The time limit ended the run: findings and counters are "
             "incomplete",
             r.summary.incomplete.empty() ? "" : "; ", escaped(r.summary.incomplete), ".</p>\n");
+  else if (!r.summary.incomplete.empty())
+    out += cat("<p class=\"bad\">Incomplete: ", escaped(r.summary.incomplete), ".</p>\n");
   return out;
 }
 

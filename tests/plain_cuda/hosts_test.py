@@ -29,6 +29,23 @@ int main() {
   return cudaDeviceSynchronize();
 }
 """
+UNSET = """__global__ void k(volatile int* flag, volatile int* ticket) {
+  if (blockIdx.x == 0) {
+    *ticket = 1;
+    *flag = 1;
+  } else {
+    while (*flag == 0 || *ticket == 0) {
+    }
+  }
+}
+int main() {
+  int* x;
+  cudaMalloc(&x, 2 * sizeof *x);
+  cudaMemset(x + 1, 0, sizeof *x);
+  k<<<2, 1>>>(x, x + 1);
+  return cudaFree(x);
+}
+"""
 DEEP = """__device__ int sum(int n) {
   volatile int kept[1000];
   kept[n % 1000] = n;
@@ -207,6 +224,15 @@ __global__ void parts(int* x) {
     def test_an_endless_loop_is_annotated_at_its_line(self):
         out = self.check(4, "endless.cu", "--time-limit", "1", "--format", "gcc", endless_cu=ENDLESS)
         self.assertRegex(out, r"(?m)^endless\.cu:2:\d+: error: could not check: thread .* \[incomplete\]$")
+
+    def test_an_unset_volatile_is_told_from_a_missing_fence(self):
+        out = self.check(1, "unset.cu", unset_cu=UNSET)
+        self.assertIn("reads it at unset.cu:6: nothing orders the two\n", out)
+        self.assertIn("its memory has no value before the launch", out)
+
+    def test_a_page_says_why_it_is_incomplete(self):
+        text = "__global__ void k() { asm(\"frob;\"); }\nint main() { k<<<1, 1>>>(); }\n"
+        self.assertIn("inline PTX 'frob' is not supported.</p>", self.check(4, "ptx.cu", "--format", "html", ptx_cu=text))
 
     def test_deep_recursion_has_a_hint_for_cuda(self):
         self.assertIn("no deep recursion [stack-overflow]\n", self.check(1, "deep.cu", "--format", "gcc", deep_cu=DEEP))
