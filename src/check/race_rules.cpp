@@ -129,8 +129,7 @@ void BlockRecorder::read_by(const LaneAccess& whole, Access how) {
     } else {
       if (!orders_.empty()) [[unlikely]]
         meet_pasts(access, how);
-      if (access.region == kSharedRegion || context_.options.fresh_outputs ||
-          holds_nothing(access)) {
+      if (lacks_first_value(access)) {
         if (context_.launch.is_cuda) add_missing(whole, access, how, judged);
         else add_unwritten(access, how);
       }
@@ -178,6 +177,8 @@ void BlockRecorder::write_by(const LaneAccess& whole, Access how) {
       if (cell.read.epoch == epoch_) meet(cell.read, Access::load, access, how, false);
     }
     if (is_plain) cell.bits = bits;
+    else if (sites_[access.site].uses_value && !cell.written() && lacks_first_value(access))
+      add_unwritten(access, how);
     (is_plain ? cell.write : cell.update).add(mine, warp_shift_);
     if (context_.options.forget_tiles && access.region == kSharedRegion) write_tile(access, cell);
   });

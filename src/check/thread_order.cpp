@@ -50,7 +50,9 @@ void BlockRecorder::stamp_running(Here here) {
 
 void BlockRecorder::mark(Here here, Trait trait) {
   Site& site = sites_[site_of(here)];
-  (trait == Trait::of_block ? site.of_block : site.is_volatile) = true;
+  (trait == Trait::of_block      ? site.of_block
+   : trait == Trait::is_volatile ? site.is_volatile
+                                 : site.uses_value) = true;
 }
 
 std::shared_ptr<Clock> BlockRecorder::end_tick() {
@@ -320,7 +322,8 @@ bool BlockRecorder::meet_pasts(const LaneAccess& access, Access how) {
 bool BlockRecorder::is_written_before(const LaneAccess& piece, const Past& reader) {
   const auto& pasts = pasts_at(piece);
   return std::any_of(pasts.begin(), pasts.end(), [&](const Past& each) {
-    const bool writes = each.how == Access::store || each.how == Access::atomic;
+    const bool writes =
+        each.how == Access::store || (each.how == Access::atomic && reader.how != Access::atomic);
     return writes && each.when.thread != reader.when.thread && !covers(each.before, reader.when);
   });
 }

@@ -24,8 +24,11 @@ std::optional<std::uint16_t> BlockRecorder::fill_of(int number) const {
 bool BlockRecorder::has_value(int number, std::uint64_t offset) {
   Shadow& cells = shadow(number);
   if (cells.cell(offset / cells.piece()).written()) return true;
-  return number != kSharedRegion && !context_.options.fresh_outputs &&
-         !holds_nothing({number, 1, 0, offset, 0, 0});
+  return !lacks_first_value({number, 1, 0, offset, 0, 0});
+}
+
+bool BlockRecorder::lacks_first_value(const LaneAccess& piece) const {
+  return piece.region == kSharedRegion || context_.options.fresh_outputs || holds_nothing(piece);
 }
 
 bool BlockRecorder::holds_unseen(const LaneAccess& whole) {
@@ -115,7 +118,9 @@ void BlockRecorder::resolve_uninitialized() {
       const auto meets = [&](const Marks& writers) {
         return writers.unordered(mark, warp_shift_, [](int, int, bool) {});
       };
-      is_race = is_race && (meets(cell.write) || meets(cell.update));
+      // Updates are ordered among themselves: the first one has read nothing.
+      is_race =
+          is_race && (meets(cell.write) || (each.how != Access::atomic && meets(cell.update)));
     });
     std::shared_ptr<Past> poll;
     if (!orders_.empty()) {
@@ -141,7 +146,7 @@ void BlockRecorder::resolve_uninitialized() {
     else if (unwritten_outputs_.size() < kMostUnwritten)
       unwritten_outputs_.push_back({each.access.region, each.access.thread, each.access.offset,
                                     each.access.bytes, each.count, unwritten_mistake(mistake),
-                                    std::move(poll)});
+                                    each.how == Access::atomic, std::move(poll)});
   }
   unwritten_.clear();
 }

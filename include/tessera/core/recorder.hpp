@@ -26,8 +26,9 @@ enum class Access : std::uint8_t { load, store, atomic, atomic_load };
 
 /// Further properties of an atomic access or a fence.
 enum class Trait : std::uint8_t {
-  of_block,    ///< other blocks are beyond their scope
-  is_volatile  ///< a volatile access, which is a relaxed atomic
+  of_block,     ///< other blocks are beyond their scope
+  is_volatile,  ///< a volatile access, which is a relaxed atomic
+  uses_value    ///< an update whose result depends on the value before
 };
 
 /// Why the source lane of a shuffle provides no value.

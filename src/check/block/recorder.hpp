@@ -120,6 +120,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
     bool copies = false;       ///< asynchronously
     bool of_block = false;     ///< its atomics and fences reach no other block
     bool is_volatile = false;  ///< its atomics are volatile accesses
+    bool uses_value = false;   ///< its updates depend on the value before
   };
   /// How the last access of one position was recorded: the next one is nearly always alike.
   struct Known {
@@ -460,6 +461,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   std::optional<std::uint16_t> fill_of(int region) const;
   /// Is it memory of a buffer that was not written before the launch?
   bool holds_nothing(const LaneAccess& piece) const;
+  /// Does memory that the block has not written hold no value?
+  bool lacks_first_value(const LaneAccess& piece) const;
   bool has_value(int region, std::uint64_t offset);
   /// Was it stored without an event? The compiler does not instrument all stores, such as those of
   /// results in memory.

@@ -130,6 +130,7 @@ struct UnwrittenOutput {
   int bytes;
   std::int64_t count;
   std::uint32_t mistake;             ///< what they are if no other block has written it: an index
+  bool is_update;                    ///< other blocks may also update it
   std::shared_ptr<const Past> poll;  ///< of an atomic or volatile read; else null
 };
 

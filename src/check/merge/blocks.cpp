@@ -329,8 +329,7 @@ void MergedBlocks::meet_ordered(const BlockResult& result) {
   const auto base = static_cast<std::uint32_t>(unwritten_mistakes_.size());
   for (UnwrittenOutput each : result.unwritten) {
     if (unwritten_.size() == kMostUnwritten) break;
-    if (each.poll == nullptr && is_written_by_others(each.region, each.offset, result.block))
-      continue;
+    if (each.poll == nullptr && is_written_by_others(each, result.block)) continue;
     each.mistake += base;
     unwritten_.push_back(each);
   }

@@ -81,7 +81,7 @@ class MergedBlocks {
   /// An atomic or volatile read of memory that had no value before the launch, and what other
   /// blocks write there so: it finds a value only if one of these is ordered before it.
   void meet_early(const OrderedTouch& read);
-  bool is_written_by_others(int region, std::uint64_t offset, std::int64_t block);
+  bool is_written_by_others(const UnwrittenOutput& read, std::int64_t block);
   void race(const OrderedTouch& mine, const OrderedTouch& theirs, Order order);
   Here atomic_between(std::int64_t a, std::int64_t b) const;
   /// Explains what might have ordered the two blocks of a race.

@@ -7,15 +7,18 @@
 
 namespace tessera::check {
 
-bool MergedBlocks::is_written_by_others(int region, std::uint64_t offset, std::int64_t block) {
-  if (piece_[static_cast<std::size_t>(region)] != 0) {
-    const std::int64_t writer = first_at(region, offset).writer_block;
-    if (writer >= 0 && writer != block) return true;
+bool MergedBlocks::is_written_by_others(const UnwrittenOutput& read, std::int64_t block) {
+  using tessera::detail::Access;
+  if (piece_[static_cast<std::size_t>(read.region)] != 0) {
+    const First& first = first_at(read.region, read.offset);
+    const bool counts = first.plain_write || !read.is_update;
+    if (counts && first.writer_block >= 0 && first.writer_block != block) return true;
   }
-  const auto found = ordered_.find({region, offset});
+  const auto found = ordered_.find({read.region, read.offset});
   return found != ordered_.end() &&
          std::any_of(found->second.begin(), found->second.end(), [&](const OrderedTouch& each) {
-           return writes(each) && each.past.when.block != block;
+           const bool counts = read.is_update ? each.past.how == Access::store : writes(each);
+           return counts && each.past.when.block != block;
          });
 }
 
@@ -43,7 +46,7 @@ void MergedBlocks::meet_early(const OrderedTouch& read) {
 void MergedBlocks::judge_unwritten() {
   for (const UnwrittenOutput& each : std::exchange(unwritten_, {})) {
     Mistake mistake = unwritten_mistakes_[each.mistake];
-    if (is_written_by_others(each.region, each.offset, mistake.block)) {
+    if (is_written_by_others(each, mistake.block)) {
       if (each.poll != nullptr) meet_early({each.region, each.offset, mistake.here, *each.poll});
       continue;
     }

@@ -246,10 +246,11 @@ void of_block(Place place) {
     watcher->mark(here_of(place), tessera::detail::Trait::of_block);
 }
 
-bool begin_update(void* address, std::size_t bytes, Place place) {
+bool begin_update(void* address, std::size_t bytes, Place place, bool uses_value) {
   auto* const recorder = tessera::detail::recorder;
   if (current == nullptr || recorder == nullptr) return true;
   const LetOthersRun others(*current);
+  if (uses_value) recorder->mark(here_of(place), tessera::detail::Trait::uses_value);
   const bool is_possible = recorder->update(address, bytes, here_of(place));
   if (is_possible) recorder->before_atomic(address, here_of(place));
   return is_possible;

@@ -11,7 +11,8 @@
 namespace tessera::plain_cuda {
 
 /// The thread is about to update `bytes` at `address` atomically; false: it must not.
-bool begin_update(void* address, std::size_t bytes, Place place);
+/// `uses_value`: what is stored depends on the value before.
+bool begin_update(void* address, std::size_t bytes, Place place, bool uses_value = false);
 /// The same for an atomic load; end_update() follows it.
 bool begin_poll(const void* address, std::size_t bytes, Place place);
 /// Other blocks are beyond the scope of the atomic at this place.
@@ -40,7 +41,10 @@ template <class T, class Change>
 TESSERA_UNSEEN T update_in_any_order(T* at, Place place, Change change) {
   using W = typename Word<T>::type;
   static_assert(sizeof(T) == sizeof(W), "CUDA has atomics of 1, 2, 4, 8 and 16 bytes");
-  if (!begin_update(at, sizeof(T), place)) return T{};
+  const auto after = [&](W value) { return std::bit_cast<W>(change(std::bit_cast<T>(value))); };
+  const bool uses_value = after(W{0}) != after(static_cast<W>(0x7fff7fff7fff7fff)) ||
+                          after(W{0}) != after(static_cast<W>(~W{0}));
+  if (!begin_update(at, sizeof(T), place, uses_value)) return T{};
   W* const word = reinterpret_cast<W*>(at);
   W found = *word;
   T old, next;
