@@ -130,7 +130,7 @@ Route choose(const Gemm<In, Out>& asked, const Table& kernels, const PackedMatri
   Route route;
   if (asked.M <= 0 || asked.N <= 0) return route;
   if (asked.K <= 0 || asked.alpha == 0) {
-    route.variant = Variant::scaled;
+    if (asked.chain == Chain::begins) route.variant = Variant::scaled;
     return route;
   }
   Gemm<In, Out> call = asked;

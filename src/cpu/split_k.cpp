@@ -71,11 +71,12 @@ void add_parts(const Gemm<In, Out>& call, const Table& kernels, index_t parts, c
   }
 }
 
-/// Bytes of the sums of all parts; 0: one part only.
+/// Bytes of the sums of all parts; 0: one part only, or sums of C that go on as one chain.
 template <class In, class Out>
 std::size_t bytes_of_sums(const Gemm<In, Out>& call) {
   const index_t depth = split_k_depth(call.M, call.N, call.K);
   if (call.M <= 0 || call.N <= 0 || call.K <= depth || call.alpha == 0) return 0;
+  if (call.chain == Chain::goes_on) return 0;
   const index_t parts = (call.K + depth - 1) / depth;
   return static_cast<std::size_t>(parts * call.M * call.N) * sizeof(typename Gemm<In, Out>::Sum);
 }

@@ -1,6 +1,8 @@
 // Which values are in use, and their text form.
 #include "tuning.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -33,11 +35,15 @@ Tuning first_tuning() {
   const char* path = std::getenv("TESSERA_CPU_TUNING");
   if (path == nullptr || *path == '\0') return base;
   std::string why = "it cannot be read";
-  if (std::FILE* file = std::fopen(path, "re"); file != nullptr) {
+  struct stat about {};
+  if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) {
+    why = "it is no file";
+  } else if (std::FILE* file = std::fopen(path, "re"); file != nullptr) {
     char text[1 << 14];
     const std::size_t size = std::fread(text, 1, sizeof text, file);
     std::fclose(file);
     try {
+      if (size == sizeof text) throw Error(Category::file, "it is too long", "less than 16 KiB");
       Tuning found = tuning_from({text, size}, base);
       found.name = "TESSERA_CPU_TUNING";
       return found;

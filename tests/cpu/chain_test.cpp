@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "cpu/multiply.hpp"
 #include "support/thinned.hpp"
+#include "tessera/cpu/packed_matrix.hpp"
+#include "tessera/cpu/split_k.hpp"
 
 namespace tessera {
 namespace {
@@ -66,6 +69,30 @@ TEST(Chain, GoesOnWithTheSameBits) {
   expect_every_shape<bf16, float>();
   expect_every_shape<std::int8_t, std::int32_t>();
   expect_every_shape<std::uint8_t, std::int32_t>();
+}
+
+// Whichever way the product is computed, and where nothing is added.
+TEST(Chain, GoesOnInEveryEntry) {
+  constexpr index_t n = 8, deep = 50'000;
+  const std::vector<float> ones(n * deep, 1);
+  std::vector<float> sums(n * n);
+  cpu::Gemm<float> call{.M = n, .N = n, .K = deep, .A = ones.data(), .a_row = deep};
+  call.B = ones.data(), call.b_row = n, call.C = sums.data(), call.c_row = n;
+  call.chain = cpu::Chain::goes_on;
+  const auto sum_after = [&](const auto& multiply) {
+    std::fill(sums.begin(), sums.end(), 5.f);
+    multiply();
+    EXPECT_EQ(sums[0], sums[n * n - 1]);
+    return sums[0];
+  };
+  const cpu::PackedMatrix<float> packed(ones.data(), deep, n, n), nothing(ones.data(), 0, n, n);
+  EXPECT_EQ(sum_after([&] { cpu::gemm(call); }), deep + 5);
+  EXPECT_EQ(sum_after([&] { cpu::gemm_split_k(call); }), deep + 5);
+  EXPECT_EQ(sum_after([&] { cpu::gemm(call, packed); }), deep + 5);
+  call.K = 0;
+  EXPECT_EQ(sum_after([&] { cpu::gemm(call); }), 5);
+  EXPECT_EQ(sum_after([&] { cpu::gemm_split_k(call); }), 5);
+  EXPECT_EQ(sum_after([&] { cpu::gemm(call, nothing); }), 5);
 }
 
 }  // namespace

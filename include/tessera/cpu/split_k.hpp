@@ -18,7 +18,8 @@ index_t split_k_depth(index_t M, index_t N, index_t K);
 template <class In, class Out = In>
 std::size_t split_k_bytes(const Gemm<In, Out>& call);
 
-/// As gemm(). Without memory for the sums of the parts it is slower, with the same bits.
+/// As gemm(), which computes what continues the sums of C. Without memory for the sums of the parts
+/// it is slower, with the same bits.
 template <class In, class Out = In>
 void gemm_split_k(const Gemm<In, Out>& call);
 
