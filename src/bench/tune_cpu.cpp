@@ -7,9 +7,13 @@
 #include <cmath>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <system_error>
 
 #include "process/clock.hpp"
 #include "shell/json_text.hpp"
@@ -120,6 +124,20 @@ std::string file_text(const cpu::Tuning& best) {
              " threads) by: tessera tune --device cpu\n", cpu::to_text(best));
 }
 
+/// Only a file of values is replaced.
+void require_replaceable(const std::string& file) {
+  std::error_code failed;
+  if (!std::filesystem::exists(file, failed)) return;
+  try {
+    if (!std::filesystem::is_regular_file(file)) throw Error(Category::file, "it is no file");
+    std::ifstream in(file, std::ios::binary);
+    (void)cpu::tuning_from(std::string(std::istreambuf_iterator<char>(in), {}), cpu::tuning());
+  } catch (const Error& error) {
+    throw Error(Category::file, cat("tune: ", file, " contains no values: ", error.what()), {}, {},
+                "name another file");
+  }
+}
+
 void report(const shell::Context& context, const cpu::Tuning& before, const cpu::Tuning& best) {
   if (context.json) {
     nlohmann::ordered_json out = shell::json_object();
@@ -160,6 +178,7 @@ cpu::Tuning best_tuning(const cpu::Tuning& start, const CompareTuning& compare,
 int tune_cpu(const shell::Context& context, const std::string& sizes, double seconds,
              const std::string& file) {
   const auto shapes = parse_sizes(sizes.empty() ? std::string(kEveryForm) : sizes);
+  require_replaceable(file);
   check_output(file, Overwrite::replace);
   const auto start = process::Clock::now();
   const cpu::Tuning before = cpu::tuning();

@@ -2,7 +2,10 @@
 // on a GPU and what to change, from the counters of a few of its blocks; or two kernels side by
 // side.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iterator>
 #include <memory>
+#include <string_view>
 
 #include "commands.hpp"
 #include "explain_cpu.hpp"
@@ -107,8 +110,8 @@ int run_explain(const shell::Context& context, ExplainRequest& request) {
   if (request.cpu) {
     std::vector<std::string> size{request.kernel.name};
     size.insert(size.end(), request.more_files.begin(), request.more_files.end());
-    return explain_cpu(context,
-                       {size, request.kernel.dtype, request.arithmetic, request.kernel.threads});
+    return explain_cpu(context, {size, request.kernel.dtype, request.arithmetic,
+                                 request.kernel.beta, request.kernel.threads});
   }
   request.kernel.dtype = inspect::checked_dtype(request.kernel.dtype);
   const check::DeviceModel& device = inspect::checked_device(request.kernel);
@@ -139,6 +142,22 @@ int run_explain(const shell::Context& context, ExplainRequest& request) {
     context.print(shell::json_text(two ? inspect::explain_json(a, b) : inspect::explain_json(a)));
   else context.print(text(shell::terminal_columns(shell::Stream::out)));
   return 0;
+}
+
+/// A product is explained by its shape, a kernel by a run: few options serve both.
+void require_matching(const CLI::App& app, bool cpu) {
+  static constexpr std::string_view kOfProducts[] = {
+      "--cpu",  "--dtype", "--arithmetic", "--beta",  "--threads",
+      "--json", "--quiet", "--verbose",    "--color", "--config"};
+  for (const CLI::Option* each : app.get_options([](const auto* o) { return o->count() > 0; })) {
+    const std::string& name = each->get_name();
+    if (!cpu && name == "--arithmetic")
+      throw Error(Category::argument, "--arithmetic is for --cpu", "--cpu M N K beside it");
+    if (cpu && name.starts_with("-") &&
+        std::find(std::begin(kOfProducts), std::end(kOfProducts), name) == std::end(kOfProducts))
+      throw Error(Category::argument, cat(name, " is for kernels"),
+                  "with --cpu: M N K, --dtype, --arithmetic, --beta, --threads");
+  }
 }
 
 }  // namespace
@@ -183,7 +202,10 @@ void add_explain(CLI::App& root, shell::Context& context) {
                   "Write a page with source, pictures and roofline");
   shell::add_flag(*app, "--force", request->force, "Replace FILE if it exists");
   shell::add_json_option(*app, context, "One JSON document on stdout");
-  shell::on_run(*app, context, [&context, request] { return run_explain(context, *request); });
+  shell::on_run(*app, context, [&context, app, request] {
+    require_matching(*app, request->cpu);
+    return run_explain(context, *request);
+  });
 }
 
 }  // namespace tessera::cli

@@ -15,9 +15,10 @@ namespace tessera::cli {
 
 namespace {
 
-Problem problem_of(const bench::Shape& shape, const shell::Types& types) {
+Problem problem_of(const bench::Shape& shape, const shell::Types& types, double beta) {
   shell::require_product(types);
   Problem p{.M = shape.M, .N = shape.N, .K = shape.K, .in = types.in, .out = types.out};
+  p.beta = beta;
   if (types.in_b != types.in) p.in_b = types.in_b;
   p.a = shape.a_transposed ? Strides{1, shape.M} : Strides{shape.K, 1};
   p.b = shape.b_transposed ? Strides{1, shape.K} : Strides{shape.N, 1};
@@ -39,7 +40,7 @@ bench::Shape shape_of(const std::vector<std::string>& words) {
 
 int explain_cpu(const shell::Context& context, const CpuRequest& request) {
   const bench::Shape shape = shape_of(request.size);
-  const Plan plan = make_plan(problem_of(shape, shell::parse_types(request.dtype)),
+  const Plan plan = make_plan(problem_of(shape, shell::parse_types(request.dtype), request.beta),
                               {.algorithm = "packed",
                                .threads = request.threads,
                                .arithmetic = parse_arithmetic(request.arithmetic)});

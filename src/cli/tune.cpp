@@ -23,6 +23,12 @@ int tune_this_cpu(const shell::Context& context, const bench::TuneRequest& reque
   if (request.cache.empty())
     throw Error(Category::argument, "tune: --device cpu", "--cache FILE", {},
                 "TESSERA_CPU_TUNING=FILE then uses it");
+  if (request.peer != "auto" || request.again)
+    throw Error(Category::argument,
+                cat("tune: ", request.again ? "--again" : "--peer", " is for GPUs"));
+  if (request.seconds <= 0)
+    throw Error(Category::argument, "tune: no time to try values", "--seconds above 0",
+                cat(request.seconds));
   return bench::tune_cpu(context, request.sizes, request.seconds, request.cache);
 }
 

@@ -160,6 +160,14 @@ class Explain(harness.CommandTest):
         self.fails(2, "explain", "naive", "--launch", "k<<<1, 1>>>()", says="need a kernel in a file")
         self.fails(2, "explain")
 
+    def test_a_product_takes_the_options_of_products(self):
+        for option in ("--html", "page.html"), ("-m", "3"), ("--strides", "transposed-b"), ("--device", "a100"):
+            self.fails(2, "explain", "--cpu", 64, 64, 64, *option, says=[f"{option[0]} is for kernels", "M N K, --dtype"])
+        self.fails(2, "explain", "naive", "--arithmetic", "lanes", says="--arithmetic is for --cpu")
+        product = ["explain", "--cpu", 500, 500, 500, "--threads", 1, "--json"]
+        routes = [json.loads(self.succeeds(*product, "--beta", beta).out)["fields"] for beta in (0, 1)]
+        self.assertNotEqual(*routes)
+
 
 if __name__ == "__main__":
     harness.main()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`tessera tune` without a GPU, and products that use its file."""
 import json
+import os
 import harness
 
 SIZES = ["-m", 64, "-n", 64, "-k", 64]
@@ -68,6 +69,23 @@ class OnACpu(harness.CommandTest):
         self.fails(2, "tune", "--device", "cpu", says=["--device cpu", "expected --cache FILE"])
         self.fails(2, "tune", "--device", "cpu", "--cache", self.path("x"), "--dtype", "bf16", says="expected f32 on a CPU")
         self.fails(2, "tune", "--device", "cpu", "--cache", self.path("no") / "x", says="no")
+        self.fails(2, "tune", "--device", "cpu", "--cache", self.path("x"), "--again", says="--again is for GPUs")
+        self.fails(2, "tune", "--device", "cpu", "--cache", self.path("x"), "--seconds", "0", says="expected --seconds above 0")
+
+    def test_other_files_are_kept(self):
+        notes = self.path("notes.txt")
+        notes.write_text("buy milk\n")
+        self.fails(3, "tune", "--device", "cpu", "--cache", notes, says=["contains no values", "buy milk", "name another file"])
+        self.assertEqual(notes.read_text(), "buy milk\n")
+        self.fails(3, "tune", "--device", "cpu", "--cache", self.path("."), says="no file")
+
+    def test_what_is_no_file_of_values_is_ignored(self):
+        pipe, long = self.path("pipe"), self.path("long.txt")
+        os.mkfifo(pipe)
+        long.write_text("#" * 17000 + "\nfar_l3 = 1\n")
+        for file, why in (self.path("."), "it is no file"), (pipe, "it is no file"), (long, "it is too long: expected less than 16 KiB"):
+            said = self.succeeds("explain", "--cpu", 300, 300, 300, env={"TESSERA_CPU_TUNING": str(file)}).err
+            self.assertIn(f"ignoring TESSERA_CPU_TUNING='{file}': {why}", said)
 
 
 class Refusals(harness.CommandTest):
