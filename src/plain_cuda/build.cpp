@@ -363,7 +363,11 @@ class Builder {
     words.emplace_back("-ldw");
     words.emplace_back("-o");
     words.push_back(program.string());
-    if (process::run_linker(words, (folder_ / "said").string())) return program;
+    if (process::run_linker(words, (folder_ / "said").string())) {
+      if (fs::exists(program)) return program;
+      throw Error(Category::unavailable, "the compiler has written no program", "GCC 12 or newer",
+                  {}, "name g++ in the environment variable CXX");
+    }
     const std::string said = text_of(folder_ / "said");
     const std::string what = what_.sources.front().string();
     if (said.find("reference to `main'") != said.npos)  // of what --wrap=main calls

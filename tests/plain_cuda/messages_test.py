@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""What is said of plain CUDA that does not compile: names that are not offered, launches that do not fit, the compiler's own errors."""
+"""What is said of plain CUDA that does not compile: names that are not offered, launches that do not fit, the compiler's own errors,
+and what cannot be checked."""
+import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -21,6 +24,30 @@ __global__ void nothing(const int* all = nullptr) {}
 """
 SAXPY = "saxpy(int n, float a, const float* x, float* y)"
 SCALE = "template <class T, int B> scale(T* x, T f)"
+
+PAST_THE_STACK = """int main() {
+  float *x, y[4];
+  cudaMalloc(&x, 65536), cudaMemset(x, 0, 65536);
+  cudaMemcpy(y, x, 65536, cudaMemcpyDeviceToHost);
+  cudaFree(x);
+}
+"""
+
+# The second kernel cannot be checked; the first one can.
+UNKNOWN_PTX = """__global__ void set(int* x) { *x = 1; }
+__global__ void unknown(int* x) {
+  int y;
+  asm volatile("frob.s32 %0;" : "=r"(y));
+  *x = y;
+}
+int main() {
+  int* x;
+  cudaMalloc(&x, sizeof *x);
+  set<<<1, 1>>>(x);
+  cudaMemset(x, 0, PAST);
+  unknown<<<1, 1>>>(x);
+}
+"""
 
 
 class Messages(unittest.TestCase):
@@ -130,6 +157,43 @@ class Messages(unittest.TestCase):
     def test_a_file_without_a_kernel_is_not_launched(self):
         said = self.refused("int main() {}\n", 2, "--launch", "k<<<1, 1>>>(n: 1)")
         self.assertIn("--launch: the file has no kernel", said)
+
+    def tessera(self, code, *words):
+        run = subprocess.run([cases.options.build / "bin/tessera", *words], cwd=self.folder, capture_output=True, text=True, timeout=300)
+        self.assertEqual(run.returncode, code, run.stdout + run.stderr)
+        return run
+
+    def test_what_cannot_be_checked_is_said_at_its_place_with_what_was_found(self):
+        (self.folder / "ptx.cu").write_text(UNKNOWN_PTX)
+        found = json.loads(self.tessera(1, "check", "ptx.cu", "-D", "PAST=100", "--json").stdout)
+        self.assertEqual([each["kind"] for each in found["findings"]], ["runtime-misuse"])
+        self.assertIn("ptx.cu:4: inline PTX 'frob.s32 %0' is not supported", found["summary"]["incomplete"])
+        self.assertIn("ptx.cu:4:3: error: could not check", self.tessera(4, "check", "ptx.cu", "-D", "PAST=4", "--format", "gcc").stdout)
+        run = self.tessera(4, "cuda-run", "ptx.cu", "-D", "PAST=4")
+        self.assertRegex(run.stderr, r"^kernel unknown, .*ptx\.cu:4: inline PTX 'frob\.s32 %0' is not supported\n$")
+
+    def test_a_copy_past_the_stack_is_found(self):
+        (self.folder / "past.cu").write_text(PAST_THE_STACK)
+        found = json.loads(self.tessera(1, "check", "past.cu", "--json").stdout)
+        said = "cudaMemcpy: 65536 bytes, and the target, memory of the host, has "
+        self.assertEqual([(each["kind"], each["location"]["line"]) for each in found["findings"]], [("runtime-misuse", 4)])
+        self.assertIn(said, found["findings"][0]["problem"])
+
+    def test_a_compiler_that_writes_nothing(self):
+        (self.folder / "empty.cu").write_text("int main() {}\n")
+        run = subprocess.run([cases.options.build / "bin/tessera", "check", "empty.cu"], cwd=self.folder, capture_output=True, text=True,
+                             timeout=60, env={**os.environ, "CXX": "true"})
+        self.assertEqual((run.returncode, run.stdout), (4, ""), run.stderr)
+        self.assertIn("the compiler has written no program: expected GCC 12 or newer", run.stderr)
+
+    def test_a_file_that_does_not_compile_is_annotated(self):
+        (self.folder / "broken.cu").write_text("__global__ void set(int* x) {\n  *x = y;\n}\nint main() {}\n")
+        said = "broken.cu does not compile: 'y' was not declared in this scope"
+        out = self.tessera(4, "check", "broken.cu", "--format", "github", "--junit", "broken.xml").stdout
+        self.assertIn("::error file=broken.cu,line=2,col=8,", out)
+        self.assertIn(said, out)
+        self.assertIn(said, (self.folder / "broken.xml").read_text())
+        self.assertEqual(self.tessera(4, "check", "broken.cu", "--json").stdout, "")
 
 
 if __name__ == "__main__":

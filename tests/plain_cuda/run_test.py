@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """`tessera cuda-run`: thread orders, the program that it writes, threads that wait by plain reads, failed assertions."""
-import json
 import os
 import pathlib
 import subprocess
@@ -199,22 +198,6 @@ int main() {
 }
 """
 
-# The second kernel cannot be checked; the first one can.
-UNKNOWN_PTX = """__global__ void set(int* x) { *x = 1; }
-__global__ void unknown(int* x) {
-  int y;
-  asm volatile("frob.s32 %0;" : "=r"(y));
-  *x = y;
-}
-int main() {
-  int* x;
-  cudaMalloc(&x, sizeof *x);
-  set<<<1, 1>>>(x);
-  cudaMemset(x, 0, PAST);
-  unknown<<<1, 1>>>(x);
-}
-"""
-
 # A lane that has the lock waits for its turn, and one that polls for the lock gives way.
 LOCK = """#include <cstdio>
 __device__ int lock;
@@ -361,24 +344,6 @@ class Run(unittest.TestCase):
         run = self.tessera(0, "cuda-run", "asserts.cu")
         self.assertEqual(run.stdout, "cudaErrorAssert\n")
         self.assertIn("assertion `threadIdx.x < n' failed at asserts.cu:3", run.stderr)
-
-    def test_what_cannot_be_checked_is_said_at_its_place_with_what_was_found(self):
-        (self.folder / "ptx.cu").write_text(UNKNOWN_PTX)
-        found = json.loads(self.tessera(1, "check", "ptx.cu", "-D", "PAST=100", "--json").stdout)
-        self.assertEqual([each["kind"] for each in found["findings"]], ["runtime-misuse"])
-        self.assertIn("ptx.cu:4: inline PTX 'frob.s32 %0' is not supported", found["summary"]["incomplete"])
-        self.assertIn("ptx.cu:4:3: error: could not check", self.tessera(4, "check", "ptx.cu", "-D", "PAST=4", "--format", "gcc").stdout)
-        run = self.tessera(4, "cuda-run", "ptx.cu", "-D", "PAST=4")
-        self.assertRegex(run.stderr, r"^kernel unknown, .*ptx\.cu:4: inline PTX 'frob\.s32 %0' is not supported\n$")
-
-    def test_a_file_that_does_not_compile_is_annotated(self):
-        (self.folder / "broken.cu").write_text("__global__ void set(int* x) {\n  *x = y;\n}\nint main() {}\n")
-        said = "broken.cu does not compile: 'y' was not declared in this scope"
-        out = self.tessera(4, "check", "broken.cu", "--format", "github", "--junit", "broken.xml").stdout
-        self.assertIn("::error file=broken.cu,line=2,col=8,", out)
-        self.assertIn(said, out)
-        self.assertIn(said, (self.folder / "broken.xml").read_text())
-        self.assertEqual(self.tessera(4, "check", "broken.cu", "--json").stdout, "")
 
     def test_a_file_may_define_the_names_of_a_launch(self):
         (self.folder / "macros.cu").write_text(MACROS)

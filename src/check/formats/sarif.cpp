@@ -154,7 +154,7 @@ ordered_json results_json(const Report& report, const std::string& folder) {
   return out;
 }
 
-ordered_json invocation_json(const Report& report) {
+ordered_json invocation_json(const Report& report, const std::string& folder) {
   const Summary& summary = report.summary;
   const int code = exit_code(summary);
   const auto notice = [](const char* level, const std::string& text) {
@@ -162,6 +162,8 @@ ordered_json invocation_json(const Report& report) {
   };
   ordered_json said = ordered_json::array(), settings = ordered_json::array();
   if (!summary.incomplete.empty()) said.push_back(notice("error", summary.incomplete));
+  if (!said.empty() && summary.incomplete_at.line > 0)
+    said.back()["locations"] = ordered_json::array({physical_json(folder, summary.incomplete_at)});
   for (const std::string& each : report.unused_suppressions)
     settings.push_back(notice("note", "unused suppression: " + each));
   return {{"executionSuccessful", summary.incomplete.empty() && code != 4},
@@ -189,7 +191,7 @@ std::string to_sarif(const Report& report) {
       {"originalUriBaseIds",
        {{kRoot, {{"uri", cat("file://", uri_path(folder), folder.ends_with('/') ? "" : "/")}}}}},
       {"columnKind", "utf16CodeUnits"},
-      {"invocations", ordered_json::array({invocation_json(report)})},
+      {"invocations", ordered_json::array({invocation_json(report, folder)})},
       {"results", results_json(report, folder)},
       {"properties", {{"kernel", report.kernel}, {"problem", report.problem}}}};
   const ordered_json log = {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},

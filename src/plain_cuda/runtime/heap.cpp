@@ -177,7 +177,8 @@ std::uint64_t end_on_host(std::uint64_t address) {
   for (const Variable& each : variables()) {
     if (!each.is_shared && address - each.address < each.bytes) return each.address + each.bytes;
   }
-  return 0;
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  return here < address && address < frame_below_main ? frame_below_main : 0;
 }
 
 }  // namespace tessera::plain_cuda

@@ -46,8 +46,11 @@ class DeviceHeap {
   std::multimap<std::size_t, std::uint64_t> reusable_;  ///< by their size
 };
 
-/// The end of the block of the host's heap, or of the host's variable, that contains this byte; 0:
-/// unknown.
+/// Below all variables of main(), on its thread; 0: it runs on another one.
+inline thread_local std::uintptr_t frame_below_main = 0;
+
+/// The end of the block of the host's heap, of the host's variable, or of all variables of this
+/// thread, that contains this byte; 0: unknown.
 std::uint64_t end_on_host(std::uint64_t address);
 
 }  // namespace tessera::plain_cuda

@@ -18,6 +18,7 @@
 #include "check/merge/reports.hpp"
 #include "crash.hpp"
 #include "forks.hpp"
+#include "heap.hpp"
 #include "memory.hpp"
 #include "tessera/check/device_model.hpp"
 #include "tessera/check/file.hpp"
@@ -101,6 +102,7 @@ class MainThread {
  private:
   static void* body(void* self) {
     auto& mine = *static_cast<MainThread*>(self);
+    frame_below_main = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     int code = 1;
     use_stack_for_crashes();
     try {
