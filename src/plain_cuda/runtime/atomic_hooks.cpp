@@ -22,9 +22,8 @@ template <class T, class Change>
 T change(volatile void* at, const void* pc, Change&& next) {
   const Place place = place_of_call(pc);
   void* const address = const_cast<void*>(at);
-  const bool uses_value = next(T{0}) != next(static_cast<T>(0x7fff7fff7fff7fff)) ||
-                          next(T{0}) != next(static_cast<T>(~T{0}));
-  if (current != nullptr && !begin_update(address, sizeof(T), place, uses_value)) return T{};
+  if (current != nullptr && !begin_update(address, sizeof(T), place, uses_value<T>(next)))
+    return T{};
   T* const word = static_cast<T*>(address);
   T old = *static_cast<volatile T*>(word);
   while (!__sync_bool_compare_and_swap(word, old, next(old))) old = *static_cast<volatile T*>(word);

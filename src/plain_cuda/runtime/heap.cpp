@@ -178,7 +178,7 @@ std::uint64_t end_on_host(std::uint64_t address) {
     if (!each.is_shared && address - each.address < each.bytes) return each.address + each.bytes;
   }
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  return here < address && address < frame_below_main ? frame_below_main : 0;
+  return here < address && address < frame_above_main ? frame_above_main : 0;
 }
 
 }  // namespace tessera::plain_cuda

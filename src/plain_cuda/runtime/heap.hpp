@@ -46,8 +46,8 @@ class DeviceHeap {
   std::multimap<std::size_t, std::uint64_t> reusable_;  ///< by their size
 };
 
-/// Below all variables of main(), on its thread; 0: it runs on another one.
-inline thread_local std::uintptr_t frame_below_main = 0;
+/// Above all variables of main(), on its thread; 0: it runs on another one.
+inline thread_local std::uintptr_t frame_above_main = 0;
 
 /// The end of the block of the host's heap, of the host's variable, or of all variables of this
 /// thread, that contains this byte; 0: unknown.

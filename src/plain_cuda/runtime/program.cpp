@@ -102,7 +102,7 @@ class MainThread {
  private:
   static void* body(void* self) {
     auto& mine = *static_cast<MainThread*>(self);
-    frame_below_main = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    frame_above_main = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     int code = 1;
     use_stack_for_crashes();
     try {

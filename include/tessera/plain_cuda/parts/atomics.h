@@ -36,15 +36,20 @@ struct Word {
 /// looks for such places in the assembly (src/plain_cuda/assembly.hpp).
 #define TESSERA_KEEPS_ORDER asm volatile("# tessera_keeps_order")
 
+/// Does after(old) depend on `old`? Told from three values: minima and maxima keep some.
+template <class W, class After>
+constexpr bool uses_value(const After& after) {
+  return after(W{0}) != after(static_cast<W>(0x7fff7fff7fff7fff)) ||
+         after(W{0}) != after(static_cast<W>(~W{0}));
+}
+
 /// change(old) is stored, which commutes with all other updates; returns old, which nobody uses.
 template <class T, class Change>
 TESSERA_UNSEEN T update_in_any_order(T* at, Place place, Change change) {
   using W = typename Word<T>::type;
   static_assert(sizeof(T) == sizeof(W), "CUDA has atomics of 1, 2, 4, 8 and 16 bytes");
   const auto after = [&](W value) { return std::bit_cast<W>(change(std::bit_cast<T>(value))); };
-  const bool uses_value = after(W{0}) != after(static_cast<W>(0x7fff7fff7fff7fff)) ||
-                          after(W{0}) != after(static_cast<W>(~W{0}));
-  if (!begin_update(at, sizeof(T), place, uses_value)) return T{};
+  if (!begin_update(at, sizeof(T), place, uses_value<W>(after))) return T{};
   W* const word = reinterpret_cast<W*>(at);
   W found = *word;
   T old, next;
